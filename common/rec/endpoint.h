@@ -1,0 +1,54 @@
+/*
+ * Endpoints: stdin/stdout, files and FIFOs, nng URLs behind one handle (DESIGN.md 5).
+ *
+ *   -                       stdin or stdout
+ *   a word with "/"         a file or FIFO
+ *   ipc:// tcp:// tls+tcp:// ws:// wss://   nng: outputs are pub and listen, inputs are sub and
+ *                           dial without blocking (reconnect 20/200 ms, RECVMAXSZ 4096); on the
+ *                           stop channel it is the other way round: the sink listens (sub),
+ *                           senders dial (pub) (gate:G22).
+ * Any other word: refused.
+ *
+ * Over tcp, tls, ws, wss the key `t` travels as `age` and `clk` and comes back as `t` by the
+ * rule of DESIGN.md 2 (monotonic time means nothing on another host); ipc carries lines as they
+ * are.  nng starts (threads) only when a URL is opened: call loop_init before.
+ */
+#ifndef REC_ENDPOINT_H
+#define REC_ENDPOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ep_role {
+	EP_IN,        /* read lines: sub dials */
+	EP_OUT,       /* write lines: pub listens */
+	EP_STOP_IN,   /* sink's side of the stop channel: sub listens (nng only) */
+	EP_STOP_OUT,  /* sender's side: pub dials (nng only) */
+};
+struct ep;
+struct ep_counts {
+	unsigned long lines, overlong, dropped, oversize;
+};
+
+/* NULL: reason in why. Owned by the caller, closed by ep_close. */
+struct ep *ep_open(const char *where, enum ep_role role, char *why, size_t why_n);
+bool ep_is_nng(const struct ep *e);
+/* To poll for POLLIN (inputs) or POLLERR (outputs); -1 when there is nothing to poll. */
+int ep_fd(const struct ep *e);
+/* Inputs. 1: *line (borrowed until the next call, no newline); 0: nothing now, never blocks for
+ * longer than what is there; -1: end of input or error (nng inputs never end). A regular file
+ * gives its next line each call. */
+int ep_next(struct ep *e, const char **line, size_t *n);
+/* Outputs; line ends with its newline, n <= 4096 (or a batch of whole lines).
+ * ep_put waits for a stream reader; 0, or -1 errno (EPIPE: reader gone). nng never waits. */
+int ep_put(struct ep *e, const char *line, size_t n);
+/* Never blocks, whole or nothing: 1 written, 0 cannot take it now, -1 errno. */
+int ep_try(struct ep *e, const char *line, size_t n);
+/* EP_STOP_OUT: connected peers now. */
+int ep_peers(const struct ep *e);
+struct ep_counts ep_counts(const struct ep *e);
+/* Flushes and closes: 0, or -1 errno (a full disk is reported, not lost). */
+int ep_close(struct ep *e);
+
+#endif

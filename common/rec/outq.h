@@ -1,0 +1,29 @@
+/*
+ * A source's output (DESIGN.md 3): never blocks. When the reader cannot take a line it keeps the
+ * newest state record of each src and type, before it one pending `valid:false` pose, and every
+ * stop and event (one pending stop per src and level; events up to OUTQ_EVENTS, then counted);
+ * the rest is counted. Several endpoints: each has its own queue.
+ */
+#ifndef REC_OUTQ_H
+#define REC_OUTQ_H
+
+#include "rec/endpoint.h"
+#include "rec/record.h"
+
+#define OUTQ_EVENTS 64
+struct outq;
+
+/* Opens every endpoint of the list (none: "-"). NULL: reason in why. */
+struct outq *outq_open(const char *const *where, int n, char *why, size_t why_n);
+/* Queues a printed line of record r for every endpoint and tries to write. 0, -1 errno EPIPE when
+ * the reader of a stream endpoint is gone. */
+int outq_put(struct outq *q, const struct rec *r);
+/* Tries again; call when a descriptor of outq_poll is writable. Same return. */
+int outq_flush(struct outq *q);
+/* Descriptors to poll and the events wanted (POLLOUT while something waits; POLLERR always). */
+int outq_fd(const struct outq *q, int i, short *events); /* -1: none; i from 0 to outq_n - 1 */
+int outq_n(const struct outq *q);
+unsigned long outq_dropped(const struct outq *q); /* lines replaced or refused */
+int outq_close(struct outq *q);
+
+#endif
