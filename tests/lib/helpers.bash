@@ -1,0 +1,93 @@
+# shellcheck shell=bash
+# Shared by every .bats file:  load ../lib/helpers
+#
+# BIN    folder of the programs under test (TELEOP_BIN, default build/bin)
+# TP     folder of the test programs (build/tests/lib)
+# TOP    top of the tree;  FIX tests/fixtures;  T this test's own folder
+# start NAME CMD...       run in the background; output in $T/NAME.out and $T/NAME.err
+# wait_for SECONDS CMD... until CMD succeeds; fails when the time is up
+# wait_exit NAME SECONDS  until NAME ended; its status in $status
+# stop NAME [SIGNAL]      signal one started program (default TERM)
+# vectors FILE            path of a recorded vector, or skip with the reason
+bats_require_minimum_version 1.5.0
+TOP=$(cd "${BATS_TEST_DIRNAME:?}" && git rev-parse --show-toplevel 2>/dev/null || (cd "$BATS_TEST_DIRNAME/../.." && pwd))
+BIN=${TELEOP_BIN:-$TOP/build/bin}
+TP=${TELEOP_TP:-$TOP/build/tests/lib}
+FIX=$TOP/tests/fixtures
+SHARED=${TELEOP_VECTORS:-$TOP/../shared/vectors}
+T=${BATS_TEST_TMPDIR:-/tmp}
+PATH=$BIN:$PATH
+export LC_ALL=C BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-60}
+
+declare -gA PIDS=()
+
+start() {
+	local name=$1
+	shift
+	"$@" >"$T/$name.out" 2>"$T/$name.err" 3>&- &
+	PIDS[$name]=$!
+}
+
+# As start, with standard input from a file or FIFO (first argument after the name).
+start_in() {
+	local name=$1 in=$2
+	shift 2
+	"$@" <"$in" >"$T/$name.out" 2>"$T/$name.err" 3>&- &
+	PIDS[$name]=$!
+}
+
+now_ms() {
+	local t=$EPOCHREALTIME
+	echo $((${t%.*} * 1000 + 10#${t#*.} / 1000))
+}
+
+wait_for() {
+	local end
+	end=$(($(now_ms) + $1 * 1000))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		if [ "$(now_ms)" -ge "$end" ]; then
+			echo "not within the bound: $*" >&2
+			return 1
+		fi
+		read -r -t 0.02 <> <(:) || :
+	done
+}
+
+is_gone() {
+	! kill -0 "$1" 2>/dev/null
+}
+
+wait_exit() {
+	local pid=${PIDS[$1]}
+	wait_for "$2" is_gone "$pid" || return 1
+	status=0
+	wait "$pid" || status=$?
+	unset "PIDS[$1]"
+}
+
+stop() {
+	kill "-${2:-TERM}" "${PIDS[$1]}"
+}
+
+vectors() {
+	[ -e "$SHARED/$1" ] || skip "recorded session $1 is not on this machine"
+	echo "$SHARED/$1"
+}
+
+stop_all() {
+	local p
+	for p in "${PIDS[@]}"; do
+		kill -CONT "$p" 2>/dev/null || :
+		kill -TERM "$p" 2>/dev/null || :
+	done
+	for p in "${PIDS[@]}"; do
+		wait_for 2 is_gone "$p" || kill -KILL "$p" 2>/dev/null || :
+		wait "$p" 2>/dev/null || :
+	done
+	PIDS=()
+}
+
+teardown() {
+	stop_all
+}
