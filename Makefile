@@ -22,9 +22,10 @@ CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
 	-Wformat=2 -Wvla -Wundef -Wnull-dereference -Wdouble-promotion
 # -ffp-contract=off: a run with --clock input gives the same bytes from every compiler.
-HOUSE := -std=c11 -D_GNU_SOURCE -DTELEOP_VERSION='"$(VERSION)"' -Icommon -Icmd $(WARN) \
-	-ffp-contract=off -MMD -MP
-LIBS := -Wl,--as-needed $(NNG_LIBS) $(JANSSON_LIBS) -lm
+LANGUAGE := -std=c11 -D_GNU_SOURCE -DTELEOP_VERSION='"$(VERSION)"' -Icommon -Icmd
+HOUSE := $(LANGUAGE) $(WARN) -ffp-contract=off -MMD -MP
+# Not expanded before a link line needs it: pkg-config may come with `make deps`.
+LIBS = -Wl,--as-needed $(NNG_LIBS) $(JANSSON_LIBS) -lm
 
 TOOLS := $(notdir $(patsubst %/,%,$(sort $(wildcard cmd/*/))))
 COMMON_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard common/*/*.c)))
@@ -77,6 +78,110 @@ $(BUILD)/flags: FORCE
 
 .PHONY: testprogs
 testprogs: $(UNIT) $(TESTPROG)
+
+# ---- packages: DEPS and DEPS_CHECK may be overridden (empty: nothing is looked for) ----
+DEPS ?= gcc libc6-dev pkg-config libnng-dev libjansson-dev jq gnuplot-nox
+DEPS_CHECK ?= bats perl python3 strace procps iproute2 can-utils bsdextrautils mandoc groff-base \
+	shellcheck cppcheck clang clang-format clang-tidy user-mode-linux busybox-static
+
+.PHONY: deps deps-check
+deps:
+	@tests/lib/packages $(DEPS)
+deps-check:
+	@tests/lib/packages $(DEPS) $(DEPS_CHECK)
+
+# ---- the suite: everything below tests/ that prints TAP, in one run of prove ----
+# tests/lib/rules.yml says what may run side by side.  Full counts: TELEOP_LONG=1.
+LONG_TESTS := $(sort $(wildcard tests/long/*.bats tests/long/*.t))
+SUITE := $(UNIT) $(filter-out $(LONG_TESTS),$(sort $(wildcard tests/*/*.bats tests/*/*.t)))
+# A sanitized program cannot start in the guest, and its text needs no second lint.
+SUITE_ASAN := $(filter-out tests/lint/% tests/vm/%,$(SUITE))
+TEST_JOBS ?= $(shell nproc)
+JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+PROVE = HARNESS_RULESFILE=tests/lib/rules.yml TELEOP_BIN=$(abspath $(BUILD))/bin \
+	TELEOP_TP=$(abspath $(BUILD))/tests/lib TELEOP_BUILD=$(abspath $(BUILD)) TELEOP_CC='$(CC)' \
+	prove --timer --directives --jobs $(TEST_JOBS) --exec tests/lib/tap
+
+.PHONY: check check-long check-built asan asan-built list-tests
+check: deps-check
+	+@$(MAKE) $(JOBS) all testprogs
+	+@$(MAKE) check-built
+
+check-long: deps-check
+	+@$(MAKE) $(JOBS) all testprogs
+	+@TELEOP_LONG=1 $(MAKE) check-built SUITE='$(SUITE) $(LONG_TESTS)'
+
+# One file or some:  make check-built SUITE=tests/tools/clamp.bats
+check-built:
+	@$(PROVE) $(SUITE) </dev/null
+
+list-tests:
+	@printf '%s\n' $(SUITE) $(LONG_TESTS)
+
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+ASAN_VARS = BUILD=build-asan CFLAGS='-O1 -g $(SANITIZE)' LDFLAGS='$(SANITIZE)'
+asan: deps-check
+	+@$(MAKE) $(JOBS) $(ASAN_VARS) all testprogs
+	+@$(MAKE) $(ASAN_VARS) asan-built
+
+# Reports go to files: one from a background program whose status no test asks for counts too.
+asan-built: export ASAN_OPTIONS := exitcode=99:log_path=$(abspath build-asan)/report
+asan-built: export UBSAN_OPTIONS := print_stacktrace=1:halt_on_error=1:exitcode=99:log_path=$(abspath build-asan)/report
+asan-built: export TELEOP_SANITIZED := 1
+asan-built:
+	@rm -f build-asan/report.*
+	@$(PROVE) $(SUITE_ASAN) </dev/null
+	@if ls build-asan/report.* >/dev/null 2>&1; then \
+		cat build-asan/report.*; echo "asan: reports above"; exit 1; fi
+
+# ---- lint ----
+SOURCES := $(sort $(wildcard common/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch]))
+TIDY := $(patsubst %,$(BUILD)/tidy/%.ok,$(filter %.c,$(SOURCES)))
+
+.PHONY: lint tidy format list-sources
+lint: deps-check
+	+@prove --verbose --exec tests/lib/tap $(sort $(wildcard tests/lint/*.t)) </dev/null
+
+# What was tidy and has not changed since is not looked at again.
+tidy: $(TIDY)
+$(BUILD)/tidy/%.ok: % .clang-tidy $(filter %.h,$(SOURCES))
+	@mkdir -p $(@D)
+	@echo "tidy $<"
+	@clang-tidy --quiet --warnings-as-errors='*' $< -- $(LANGUAGE)
+	@touch $@
+
+format:
+	clang-format -i $(SOURCES)
+
+list-sources:
+	@printf '%s\n' $(SOURCES)
+
+# ---- demo ----
+.PHONY: demo
+demo: deps
+	+@$(MAKE) $(JOBS) all
+	@pipelines/demo $(if $(SESSION),'$(SESSION)')
+
+# ---- install: scripts live beside lib.sh in share/teleop, bin has links to those users start ----
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+SHAREDIR = $(DESTDIR)$(PREFIX)/share/teleop
+SCRIPTS := $(sort $(wildcard pipelines/*))
+STARTED := $(notdir $(sort $(wildcard pipelines/teleop-*)))
+MANPAGES := $(MAN1) $(MAN5) $(MAN7)
+
+.PHONY: install uninstall
+install: all
+	install -d '$(BINDIR)' '$(SHAREDIR)' $(foreach s,1 5 7,'$(DESTDIR)$(MANDIR)/man$(s)')
+	install -m 755 $(BIN) '$(BINDIR)'
+	$(if $(SCRIPTS),install -m 755 $(SCRIPTS) '$(SHAREDIR)')
+	$(foreach s,$(STARTED),ln -sf ../share/teleop/$(s) '$(BINDIR)/$(s)' &&) true
+	$(foreach m,$(MANPAGES),install -m 644 $(m) '$(DESTDIR)$(MANDIR)/$(m:man/%=%)' &&) true
+
+uninstall:
+	rm -f $(foreach t,$(TOOLS) $(STARTED),'$(BINDIR)/$(t)')
+	rm -f $(foreach s,$(notdir $(SCRIPTS)),'$(SHAREDIR)/$(s)')
+	rm -f $(foreach m,$(MANPAGES),'$(DESTDIR)$(MANDIR)/$(m:man/%=%)')
+	-rmdir '$(SHAREDIR)' 2>/dev/null
 
 .PHONY: clean
 clean:

@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034
 # Shared by every .bats file:  load ../lib/helpers
 #
 # BIN    folder of the programs under test (TELEOP_BIN, default build/bin)
