@@ -1,7 +1,9 @@
 /*
  * Single-threaded poll loop: file descriptors in a fixed order, signals by signalfd, timers by
  * timerfd.  On each wake the ready descriptors are served in the order of their registration
- * (gate:G2 needs that), signals always first.
+ * (gate:G2 needs that), signals always first.  A wake in which loop_stop is called or the first
+ * ending signal is seen serves nothing further.  A callback may call any function here but
+ * loop_once, loop_run and loop_done.
  *
  * loop_init blocks INT TERM HUP USR1 USR2 before anything else; call it before any nng call
  * (PIPELINES.md 4: signals must be blocked before nng starts threads) and never fork after nng.

@@ -18,7 +18,7 @@ enum opt_kind {
 	OPT_LIST, /* struct opt_list *, repeatable */
 	OPT_INT,  /* int64_t *    lo..hi */
 	OPT_NUM,  /* double *     finite, lo..hi */
-	OPT_DUR,  /* int64_t * us; text is a number with us, ms or s (a bare number: refused); lo..hi in us */
+	OPT_DUR, /* int64_t * us; a number with us, ms or s (of bare ones only "0"); lo..hi in us */
 	OPT_CALL, /* call(dst, text, why, n) */
 };
 
@@ -43,39 +43,43 @@ struct opt {
 };
 
 struct opt_tool {
-	const char *name;     /* "clamp" */
-	const char *operands; /* "BUS" or "" */
-	const char *about;    /* one sentence, ends with a full stop */
+	const char *name;       /* "clamp" */
+	const char *operands;   /* "BUS" or "" */
+	const char *about;      /* one sentence, ends with a full stop */
 	const struct opt *opts; /* ends with OPT_END */
 	int min_operands, max_operands;
 };
 
-/* Returns the index of the first operand in argv. Calls msg_init(tool->name) first. */
+/* Returns the index of the first operand in argv (operands are moved to its end). Calls
+ * msg_init(tool->name) first. Long names count in full only. */
 int opt_parse(const struct opt_tool *tool, int argc, char **argv);
 
-/* Number parsers with end and range check; false when the text is not exactly one. No locale. */
+/* Number parsers with end and range check (lo < hi: the range counts); false when the text is not
+ * exactly one decimal number: no blanks, no hexadecimal, no nan or inf. No locale. */
 bool opt_number(const char *text, double lo, double hi, double *out);
 bool opt_integer(const char *text, int64_t lo, int64_t hi, int64_t *out);
-bool opt_duration(const char *text, int64_t *us);
+bool opt_duration(const char *text, int64_t *us); /* never negative */
 /* Exactly n numbers with commas between ("0,86,-45"); finite. */
 bool opt_numbers(const char *text, int n, double *out);
 
 /* Options that mean the same everywhere (DESIGN.md 5). A tool lists in its table those it has. */
 struct run_opts {
-	const char *in;          /* -i EP, default "-" */
-	struct opt_list out;     /* -o EP, repeatable; none: "-" */
-	struct opt_list stop;    /* -e URL */
-	int64_t count;           /* -n N, 0: no limit */
-	const char *src;         /* --src NAME */
-	int64_t max_age_us;      /* --max-age D */
-	int64_t idle_us;         /* --idle-timeout D, 0: none */
-	bool strict;             /* --strict */
-	int64_t stats_us;        /* --stats D: a status record on stderr each D and at the end */
-	int64_t ready_fd;        /* --ready-fd N, -1: none */
-	bool clock_input;        /* --clock input */
+	const char *in;       /* -i EP, default "-" */
+	struct opt_list out;  /* -o EP, repeatable; none: "-" */
+	struct opt_list stop; /* -e URL */
+	int64_t count;        /* -n N, 0: no limit */
+	const char *src;      /* --src NAME */
+	int64_t max_age_us;   /* --max-age D */
+	int64_t idle_us;      /* --idle-timeout D, 0: none */
+	bool strict;          /* --strict */
+	int64_t stats_us;     /* --stats D: a status record on stderr each D and at the end */
+	int64_t ready_fd;     /* --ready-fd N, -1: none */
+	bool clock_input;     /* --clock input */
 };
-#define RUN_OPTS_INIT { .in = "-", .max_age_us = 100000, .ready_fd = -1 }
 int opt_clock(void *dst, const char *text, char *why, size_t n); /* mono | input -> bool */
+
+/* clang-format off */
+#define RUN_OPTS_INIT { .in = "-", .max_age_us = 100000, .ready_fd = -1 }
 
 #define OPT_IN(o) { OPT_STR, 'i', "input", &(o).in, "EP", "input: -, a file, an nng URL (default -)", 0, 0, 0 }
 #define OPT_OUT(o) { OPT_LIST, 'o', "output", &(o).out, "EP", "output, repeatable: -, a file, an nng URL (default -)", 0, 0, 0 }
@@ -88,5 +92,6 @@ int opt_clock(void *dst, const char *text, char *why, size_t n); /* mono | input
 #define OPT_STATS(o) { OPT_DUR, 0, "stats", &(o).stats_us, "D", "print counters to stderr each D and at the end", 1000, 1e12, 0 }
 #define OPT_READY(o) { OPT_INT, 0, "ready-fd", &(o).ready_fd, "N", "write a line to descriptor N, close it, when serving", 1, 1023, 0 }
 #define OPT_CLOCK(o) { OPT_CALL, 0, "clock", &(o).clock_input, "C", "mono (default) or input: time comes from the records", 0, 0, opt_clock }
+/* clang-format on */
 
 #endif
