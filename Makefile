@@ -84,11 +84,15 @@ DEPS ?= gcc libc6-dev pkg-config libnng-dev libjansson-dev jq gnuplot-nox
 DEPS_CHECK ?= bats perl python3 strace procps iproute2 can-utils bsdextrautils mandoc groff-base \
 	shellcheck cppcheck clang clang-format clang-tidy user-mode-linux busybox-static
 
-.PHONY: deps deps-check
+DEPS_LONG ?= debootstrap
+
+.PHONY: deps deps-check deps-long
 deps:
 	@tests/lib/packages $(DEPS)
 deps-check:
 	@tests/lib/packages $(DEPS) $(DEPS_CHECK)
+deps-long:
+	@tests/lib/packages $(DEPS) $(DEPS_CHECK) $(DEPS_LONG)
 
 # ---- the suite: everything below tests/ that prints TAP, in one run of prove ----
 # tests/lib/rules.yml says what may run side by side.  Full counts: TELEOP_LONG=1.
@@ -107,7 +111,7 @@ check: deps-check
 	+@$(MAKE) $(JOBS) all testprogs
 	+@$(MAKE) check-built
 
-check-long: deps-check
+check-long: deps-long
 	+@$(MAKE) $(JOBS) all testprogs
 	+@TELEOP_LONG=1 $(MAKE) check-built SUITE='$(SUITE) $(LONG_TESTS)'
 
