@@ -36,7 +36,7 @@ page_is_whole() {
 		grep -qx ".Sh $s" "$page" || { echo "no section $s"; rc=1; }
 	done
 	grep -qx ".Nm $1" "$page" || { echo "its name is not $1"; rc=1; }
-	mandoc -T ascii -O width=2000 "$page" | grep -qi 'safety device' || {
+	mandoc -T ascii "$page" | tr -s ' \n' ' ' | grep -qi 'safety device' || {
 		echo "does not say that a software stop is no safety device"
 		rc=1
 	}
