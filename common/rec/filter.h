@@ -14,8 +14,10 @@
 struct filter {
 	const struct run_opts *opts;
 	/* Changes r->u.pose in place. Returns 1 changed (is printed anew), 0 unchanged (the bytes
-	 * pass on). */
+	 * pass on), -1 refused: the line counts as a bad one (--strict too). */
 	int (*pose)(void *arg, struct rec *r);
+	/* The reason of the last -1, for people; NULL where pose never refuses. */
+	const char *(*refusal)(void *arg);
 	/* Adds the tool's own counters to a status line, or NULL: `,"key":N...`. */
 	void (*stats)(void *arg, char *buf, size_t n);
 	/* Called after descriptors and signals are set up, before the first read (to open further
