@@ -148,7 +148,7 @@ lint: deps-check
 
 # What was tidy and has not changed since is not looked at again.
 tidy: $(TIDY)
-$(BUILD)/tidy/%.ok: % .clang-tidy $(filter %.h,$(SOURCES))
+$(BUILD)/tidy/%.ok: % .clang-tidy tests/.clang-tidy $(filter %.h,$(SOURCES))
 	@mkdir -p $(@D)
 	@[ ! -t 1 ] || echo "tidy $<"
 	@set -o pipefail; clang-tidy --quiet $< -- $(LANGUAGE) 2>&1 | \

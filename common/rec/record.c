@@ -105,7 +105,7 @@ bool rec_quat_ok(struct quat q)
 
 const char *rec_pose_refusal(const struct rec_pose *p)
 {
-	const double *v = &p->pose.p.x;
+	const double v[] = { p->pose.p.x, p->pose.p.y, p->pose.p.z };
 
 	for (int i = 0; i < 3; i++)
 		if (!(fabs(v[i]) <= REC_POSE_MAX))

@@ -39,11 +39,11 @@ static struct {
 static bool is_journal(const struct stat *st)
 {
 	const char *s = getenv("JOURNAL_STREAM");
-	unsigned long long dev, ino;
-	char tail;
+	char here[48];
 
-	return s && sscanf(s, "%llu:%llu%c", &dev, &ino, &tail) == 2 && dev == st->st_dev &&
-	       ino == st->st_ino;
+	(void)snprintf(here, sizeof(here), "%llu:%llu", (unsigned long long)st->st_dev,
+		(unsigned long long)st->st_ino);
+	return s && strcmp(s, here) == 0;
 }
 
 /*

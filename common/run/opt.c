@@ -37,7 +37,7 @@ static void build(struct parser *p)
 	char *s = stpcpy(p->shorts, "-:hVqv");
 	int i;
 
-	for (i = 0; p->tool->opts[i].kind != OPT_END && i < OPTS_MAX; i++) {
+	for (i = 0; i < OPTS_MAX && p->tool->opts[i].kind != OPT_END; i++) {
 		const struct opt *o = &p->tool->opts[i];
 		bool arg = o->kind != OPT_FLAG;
 

@@ -26,7 +26,7 @@ static void test_row(const json_t *j)
 	bool is_pole = json_is_true(json_object_get(j, "gimbal"));
 	double in[3], want[3], got[3], q[4];
 	struct euler_order o;
-	struct mat3 m, made;
+	struct mat3 m = { 0 }, made;
 
 	numbers(json_object_get(j, "angles_deg"), 3, in);
 	numbers(json_object_get(j, "canonical_deg"), 3, want);
