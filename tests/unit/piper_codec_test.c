@@ -15,7 +15,7 @@
 
 static int count, failed;
 
-static void ok(bool good, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void ok(bool good, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -526,15 +526,16 @@ static void test_numbers(void)
 	ok(piper_um(2147.4836476, &v) == -1 && piper_um(-2147.4836486, &v) == -1,
 		"beyond: refused");
 	ok(!piper_um(2.5e-6, &v) && v == 2 && !piper_um(3.5e-6, &v) && v == 4, "ties go to even");
-	ok(piper_um(NAN, &v) && piper_um(INFINITY, &v) && piper_mdeg(-INFINITY, &v),
+	ok(piper_um((double)NAN, &v) && piper_um((double)INFINITY, &v) &&
+			piper_mdeg(-(double)INFINITY, &v),
 		"what is not finite is refused");
 	for (int i = 0; i < 7; i++) {
 		struct pose bad = p;
 		double *field[7] = { &bad.p.x, &bad.p.y, &bad.p.z, &bad.q.x, &bad.q.y, &bad.q.z,
 			&bad.q.w };
-		*field[i] = NAN;
+		*field[i] = (double)NAN;
 		good &= piper_pose(f, bad) == -1 && piper_pose_raw(bad, raw) == -1;
-		*field[i] = INFINITY;
+		*field[i] = (double)INFINITY;
 		good &= piper_pose(f, bad) == -1;
 	}
 	ok(good, "a pose with NaN or infinity in any place is refused");
@@ -542,11 +543,11 @@ static void test_numbers(void)
 	ok(piper_pose(f, p) == -1, "a quaternion of norm 0 is refused");
 	p.q.w = 1.01;
 	ok(piper_pose(f, p) == -1, "and one of norm 1.01");
-	rad[5] = NAN;
+	rad[5] = (double)NAN;
 	ok(piper_joints(f, rad) == -1, "a joint that is NaN is refused");
 	rad[5] = 40000;
 	ok(piper_joints(f, rad) == -1, "a joint beyond the wire is refused");
-	ok(piper_gripper(f, NAN, 1, 1) && piper_gripper(f, 0, NAN, 1) &&
+	ok(piper_gripper(f, (double)NAN, 1, 1) && piper_gripper(f, 0, (double)NAN, 1) &&
 			piper_gripper(f, 0, -0.001, 1) && piper_gripper(f, 0, 5.001, 1) &&
 			piper_gripper(f, 0, 1, 4) && piper_gripper(f, 3000, 1, 1),
 		"gripper: each value has its range");
@@ -628,7 +629,7 @@ static void test_config_ranges(void)
 	ok(!piper_config_mit(&f, 6, &m, true) && f.can_id == 0x15F && f.data[7] == 0xFF &&
 			(f.data[6] & 15) == 15,
 		"MIT: twelve bits of torque, no check nibble");
-	m.torque_nm = NAN;
+	m.torque_nm = (double)NAN;
 	ok(piper_config_mit(&f, 1, &m, true) && piper_config_mit(&f, 1, &m, false), "MIT: NaN");
 	m.torque_nm = 0, m.velocity_rad_s = 45.1;
 	ok(piper_config_mit(&f, 1, &m, true) && piper_config_mit(&f, 7, &m, true),
