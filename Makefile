@@ -178,7 +178,7 @@ MANPAGES := $(MAN1) $(MAN5) $(MAN7)
 install: all
 	install -d '$(BINDIR)' '$(SHAREDIR)' $(foreach s,1 5 7,'$(DESTDIR)$(MANDIR)/man$(s)')
 	install -m 755 $(BIN) '$(BINDIR)'
-	$(if $(SCRIPTS),install -m 755 $(SCRIPTS) '$(SHAREDIR)')
+	$(foreach s,$(SCRIPTS),install -m $(if $(suffix $(s)),644,755) $(s) '$(SHAREDIR)' &&) true
 	$(foreach s,$(STARTED),ln -sf ../share/teleop/$(s) '$(BINDIR)/$(s)' &&) true
 	$(foreach m,$(MANPAGES),install -m 644 $(m) '$(DESTDIR)$(MANDIR)/$(m:man/%=%)' &&) true
 
@@ -186,7 +186,7 @@ uninstall:
 	rm -f $(foreach t,$(TOOLS) $(STARTED),'$(BINDIR)/$(t)')
 	rm -f $(foreach s,$(notdir $(SCRIPTS)),'$(SHAREDIR)/$(s)')
 	rm -f $(foreach m,$(MANPAGES),'$(DESTDIR)$(MANDIR)/$(m:man/%=%)')
-	-rmdir '$(SHAREDIR)' 2>/dev/null
+	rmdir '$(SHAREDIR)' 2>/dev/null || true
 
 .PHONY: clean
 clean:
