@@ -11,7 +11,10 @@
  *
  * Over tcp, tls, ws, wss the key `t` travels as `age` and `clk` and comes back as `t` by the
  * rule of DESIGN.md 2 (monotonic time means nothing on another host); ipc carries lines as they
- * are.  nng starts (threads) only when a URL is opened: call loop_init before.
+ * are.  nng starts (threads) only when a URL is opened: call loop_init before.  tls+tcp and wss
+ * take $TELEOP_TLS_CERT (certificate and key, to listen) and $TELEOP_TLS_CA (to dial).
+ *
+ * An inherited descriptor is never made non-blocking (that would leak to whoever shares it).
  */
 #ifndef REC_ENDPOINT_H
 #define REC_ENDPOINT_H
@@ -21,14 +24,19 @@
 #include <stdint.h>
 
 enum ep_role {
-	EP_IN,        /* read lines: sub dials */
-	EP_OUT,       /* write lines: pub listens */
-	EP_STOP_IN,   /* sink's side of the stop channel: sub listens (nng only) */
-	EP_STOP_OUT,  /* sender's side: pub dials (nng only) */
+	EP_IN,       /* read lines: sub dials */
+	EP_OUT,      /* write lines: pub listens */
+	EP_STOP_IN,  /* sink's side of the stop channel: sub listens (nng only) */
+	EP_STOP_OUT, /* sender's side: pub dials (nng only) */
 };
 struct ep;
 struct ep_counts {
-	unsigned long lines, overlong, dropped, oversize;
+	unsigned long lines;    /* handed over */
+	unsigned long overlong; /* in: longer than 4095 bytes, skipped */
+	unsigned long partial;  /* in: bytes behind the last newline at the end, not used */
+	unsigned long dropped;  /* out: nng could not take it */
+	unsigned long oversize; /* out: longer than a message may be */
+	unsigned long refused;  /* between hosts: a line without its t (out), age and clk (in) */
 };
 
 /* NULL: reason in why. Owned by the caller, closed by ep_close. */
@@ -37,7 +45,7 @@ bool ep_is_nng(const struct ep *e);
 /* To poll for POLLIN (inputs) or POLLERR (outputs); -1 when there is nothing to poll. */
 int ep_fd(const struct ep *e);
 /* Inputs. 1: *line (borrowed until the next call, no newline); 0: nothing now, never blocks for
- * longer than what is there; -1: end of input or error (nng inputs never end). A regular file
+ * longer than what is there; -1: end of input (errno 0) or error (nng inputs never end). A regular file
  * gives its next line each call. */
 int ep_next(struct ep *e, const char **line, size_t *n);
 /* Outputs; line ends with its newline, n <= 4096 (or a batch of whole lines).
@@ -45,10 +53,13 @@ int ep_next(struct ep *e, const char **line, size_t *n);
 int ep_put(struct ep *e, const char *line, size_t n);
 /* Never blocks, whole or nothing: 1 written, 0 cannot take it now, -1 errno. */
 int ep_try(struct ep *e, const char *line, size_t n);
+/* A terminal or socket took part of the last line: poll for POLLOUT, then ep_try(e, "", 0). */
+bool ep_has_rest(const struct ep *e);
 /* EP_STOP_OUT: connected peers now. */
 int ep_peers(const struct ep *e);
 struct ep_counts ep_counts(const struct ep *e);
-/* Flushes and closes: 0, or -1 errno (a full disk is reported, not lost). */
+/* Flushes and closes: 0, or -1 errno (a full disk is reported, not lost). An nng output lingers
+ * until 100 ms after its last line. NULL: nothing. */
 int ep_close(struct ep *e);
 
 #endif

@@ -15,7 +15,8 @@ struct line {
 	size_t start, end; /* unread bytes */
 	bool skipping;     /* inside an overlong line */
 	bool eof;
-	unsigned long overlong, partial; /* partial: bytes after the last newline at EOF, not used */
+	unsigned long overlong,
+		partial; /* partial: bytes after the last newline at EOF, not used */
 };
 
 void line_init(struct line *l);

@@ -1,0 +1,282 @@
+/* nng endpoints; see endpoint_nng.h. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <nng/nng.h>
+#include <nng/protocol/pubsub0/pub.h>
+#include <nng/protocol/pubsub0/sub.h>
+#include <nng/supplemental/tls/tls.h>
+
+#include "rec/endpoint_age.h"
+#include "rec/endpoint_nng.h"
+#include "rec/record.h"
+#include "run/clock.h"
+
+#define LINGER_US 100000 /* a burst with a stop in it was lost without, never with 50 ms */
+#define RECONNECT_MIN_MS 20
+#define RECONNECT_MAX_MS 200
+#define SEND_QUEUE 128 /* messages for each reader; nng's 16 loses a burst of a replay */
+#define CONN_MAX 16    /* connections whose least transit is remembered */
+
+struct conn {
+	int pipe;
+	int64_t used_us;
+	struct age_conn age;
+};
+
+struct ep_nng {
+	nng_socket socket;
+	bool is_input, is_aged;
+	int fd;
+	struct ep_counts *counts;
+	atomic_int peers; /* changed by nng's threads */
+	int64_t sent_us;  /* last send, 0 none */
+	nng_msg *msg;     /* being read; taken up to `at` */
+	size_t at;
+	int pipe; /* it came from */
+	int64_t arrived_us;
+	struct conn conn[CONN_MAX];
+	char line[REC_LINE_MAX + 64];
+};
+
+static void on_pipe(nng_pipe pipe, nng_pipe_ev event, void *arg)
+{
+	struct ep_nng *e = arg;
+
+	(void)pipe;
+	atomic_fetch_add(&e->peers, event == NNG_PIPE_EV_ADD_POST ? 1 : -1);
+}
+
+static int set_options(struct ep_nng *e)
+{
+	int rc = nng_socket_set_ms(e->socket, NNG_OPT_RECONNMINT, RECONNECT_MIN_MS);
+
+	if (rc == 0)
+		rc = nng_socket_set_ms(e->socket, NNG_OPT_RECONNMAXT, RECONNECT_MAX_MS);
+	if (rc == 0)
+		rc = nng_socket_set_size(e->socket, NNG_OPT_RECVMAXSZ, REC_LINE_MAX);
+	if (rc == 0)
+		rc = e->is_input ? nng_socket_set(e->socket, NNG_OPT_SUB_SUBSCRIBE, "", 0)
+				 : nng_socket_set_int(e->socket, NNG_OPT_SENDBUF, SEND_QUEUE);
+	if (rc == 0 && e->is_input)
+		rc = nng_socket_get_int(e->socket, NNG_OPT_RECVFD, &e->fd);
+	if (rc == 0)
+		rc = nng_pipe_notify(e->socket, NNG_PIPE_EV_ADD_POST, on_pipe, e);
+	if (rc == 0)
+		rc = nng_pipe_notify(e->socket, NNG_PIPE_EV_REM_POST, on_pipe, e);
+	return rc;
+}
+
+/* Certificates come from the environment, the same for all tools of a session. NULL: missing. */
+static const char *tls_file(const char *url, const char *variable, bool *is_tls)
+{
+	*is_tls = strncmp(url, "tls+", 4) == 0 || strncmp(url, "wss:", 4) == 0;
+	return *is_tls ? getenv(variable) : NULL;
+}
+
+static int do_listen(struct ep_nng *e, const char *url)
+{
+	bool is_tls;
+	const char *file = tls_file(url, "TELEOP_TLS_CERT", &is_tls);
+	nng_listener l;
+
+	if (is_tls && file == NULL)
+		return NNG_ECRYPTO;
+	int rc = nng_listener_create(&l, e->socket, url);
+	if (rc == 0 && is_tls)
+		rc = nng_listener_set_string(l, NNG_OPT_TLS_CERT_KEY_FILE, file);
+	return rc == 0 ? nng_listener_start(l, 0) : rc;
+}
+
+static int do_dial(struct ep_nng *e, const char *url)
+{
+	bool is_tls;
+	const char *file = tls_file(url, "TELEOP_TLS_CA", &is_tls);
+	nng_dialer d;
+
+	if (is_tls && file == NULL)
+		return NNG_ECRYPTO;
+	int rc = nng_dialer_create(&d, e->socket, url);
+	if (rc == 0 && is_tls)
+		rc = nng_dialer_set_string(d, NNG_OPT_TLS_CA_FILE, file);
+	return rc == 0 ? nng_dialer_start(d, NNG_FLAG_NONBLOCK) : rc;
+}
+
+struct ep_nng *ep_nng_open(
+	const char *url, enum ep_role role, struct ep_counts *counts, char *why, size_t why_n)
+{
+	struct ep_nng *e = calloc(1, sizeof *e);
+	bool listens = role == EP_OUT || role == EP_STOP_IN;
+	int rc;
+
+	if (e == NULL) {
+		(void)snprintf(why, why_n, "%s: out of memory", url);
+		return NULL;
+	}
+	e->counts = counts;
+	e->fd = -1;
+	e->is_input = role == EP_IN || role == EP_STOP_IN;
+	e->is_aged = strncmp(url, "ipc:", 4) != 0;
+	rc = e->is_input ? nng_sub0_open(&e->socket) : nng_pub0_open(&e->socket);
+	if (rc == 0) {
+		rc = set_options(e);
+		if (rc == 0)
+			rc = listens ? do_listen(e, url) : do_dial(e, url);
+		if (rc != 0)
+			(void)nng_close(e->socket); /* nothing was sent */
+	}
+	if (rc == 0)
+		return e;
+	if (rc == NNG_ECRYPTO)
+		(void)snprintf(why, why_n, "%s: needs a readable %s", url,
+			listens ? "certificate and key in $TELEOP_TLS_CERT"
+				: "CA file in $TELEOP_TLS_CA");
+	else
+		(void)snprintf(why, why_n, "%s: %s", url, nng_strerror(rc));
+	free(e);
+	return NULL;
+}
+
+int ep_nng_fd(const struct ep_nng *e)
+{
+	return e->fd;
+}
+
+int ep_nng_peers(const struct ep_nng *e)
+{
+	return atomic_load(&e->peers);
+}
+
+/* Next line of the message in hand, without its newline; false when it is used up. */
+static bool next_in_body(struct ep_nng *e, const char **line, size_t *n)
+{
+	const char *body = nng_msg_body(e->msg);
+	size_t len = nng_msg_len(e->msg);
+
+	while (e->at < len) {
+		const char *begin = body + e->at;
+		const char *newline = memchr(begin, '\n', len - e->at);
+		size_t size = newline == NULL ? len - e->at : (size_t)(newline - begin);
+		e->at += size + (newline != NULL);
+		if (size >= REC_LINE_MAX) {
+			e->counts->overlong++;
+			continue;
+		}
+		size -= size > 0 && begin[size - 1] == '\r';
+		if (size == 0)
+			continue;
+		*line = begin;
+		*n = size;
+		return true;
+	}
+	nng_msg_free(e->msg);
+	e->msg = NULL;
+	return false;
+}
+
+/* What is known of the connection the message came by; the longest unused makes room. */
+static struct age_conn *conn_of(struct ep_nng *e)
+{
+	struct conn *oldest = &e->conn[0];
+
+	for (struct conn *c = e->conn; c < e->conn + CONN_MAX; c++) {
+		if (c->pipe == e->pipe && c->used_us > 0) {
+			c->used_us = e->arrived_us;
+			return &c->age;
+		}
+		if (c->used_us < oldest->used_us)
+			oldest = c;
+	}
+	*oldest = (struct conn){ .pipe = e->pipe, .used_us = e->arrived_us };
+	return &oldest->age;
+}
+
+int ep_nng_next(struct ep_nng *e, const char **line, size_t *n)
+{
+	for (;;) {
+		if (e->msg == NULL) {
+			if (nng_recvmsg(e->socket, &e->msg, NNG_FLAG_NONBLOCK) != 0) {
+				e->msg = NULL;
+				return 0;
+			}
+			e->at = 0;
+			e->pipe = nng_pipe_id(nng_msg_get_pipe(e->msg));
+			e->arrived_us = clock_now();
+		}
+		if (!next_in_body(e, line, n))
+			continue;
+		if (e->is_aged) {
+			int len = age_from_wire(
+				conn_of(e), *line, *n, e->arrived_us, e->line, REC_LINE_MAX - 1);
+			if (len < 0) {
+				e->counts->refused++;
+				continue;
+			}
+			*line = e->line;
+			*n = (size_t)len;
+		}
+		e->counts->lines++;
+		return 1;
+	}
+}
+
+static void send_line(struct ep_nng *e, const char *line, size_t n)
+{
+	if (n > REC_LINE_MAX) {
+		e->counts->oversize++;
+		return;
+	}
+	if (e->is_aged) {
+		int len = age_to_wire(line, n - 1, clock_now(), e->line, sizeof e->line - 1);
+		if (len < 0) {
+			e->counts->refused++;
+			return;
+		}
+		if (len >= REC_LINE_MAX) {
+			e->counts->oversize++;
+			return;
+		}
+		e->line[len] = '\n';
+		line = e->line;
+		n = (size_t)len + 1;
+	}
+	/* nng copies; it has no other use for the bytes it was given. */
+	if (nng_send(e->socket, (void *)(uintptr_t)line, n, NNG_FLAG_NONBLOCK) != 0) {
+		e->counts->dropped++;
+		return;
+	}
+	e->counts->lines++;
+	e->sent_us = clock_now();
+}
+
+int ep_nng_send(struct ep_nng *e, const char *lines, size_t n)
+{
+	while (n > 0) {
+		const char *newline = memchr(lines, '\n', n);
+		if (newline == NULL) { /* not a whole line */
+			e->counts->refused++;
+			break;
+		}
+		size_t len = (size_t)(newline - lines) + 1;
+		send_line(e, lines, len);
+		lines += len;
+		n -= len;
+	}
+	return 0;
+}
+
+void ep_nng_close(struct ep_nng *e)
+{
+	if (!e->is_input && e->sent_us > 0) {
+		int64_t left = e->sent_us + LINGER_US - clock_now();
+		if (left > 0)
+			(void)nanosleep(&(struct timespec){ 0, left * 1000 }, NULL);
+	}
+	if (e->msg != NULL)
+		nng_msg_free(e->msg);
+	(void)nng_close(e->socket); /* fails only when it is closed already */
+	free(e);
+}
