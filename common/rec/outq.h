@@ -3,6 +3,9 @@
  * newest state record of each src and type, before it one pending `valid:false` pose, and every
  * stop and event (one pending stop per src and level; events up to OUTQ_EVENTS, then counted);
  * the rest is counted. Several endpoints: each has its own queue.
+ *
+ * What waits goes out stops first, then in the order it came. Feedback of different kinds are
+ * different states. nng endpoints have queues of their own (endpoint.h) and are never waited for.
  */
 #ifndef REC_OUTQ_H
 #define REC_OUTQ_H
@@ -15,8 +18,9 @@ struct outq;
 
 /* Opens every endpoint of the list (none: "-"). NULL: reason in why. */
 struct outq *outq_open(const char *const *where, int n, char *why, size_t why_n);
-/* Queues a printed line of record r for every endpoint and tries to write. 0, -1 errno EPIPE when
- * the reader of a stream endpoint is gone. */
+/* Prints r for every endpoint, writes it or queues it. 0; -1 errno: a stream failed, EPIPE when its
+ * reader is gone (the other endpoints are served all the same). A record that cannot be printed
+ * counts as dropped. */
 int outq_put(struct outq *q, const struct rec *r);
 /* Tries again; call when a descriptor of outq_poll is writable. Same return. */
 int outq_flush(struct outq *q);
@@ -24,6 +28,10 @@ int outq_flush(struct outq *q);
 int outq_fd(const struct outq *q, int i, short *events); /* -1: none; i from 0 to outq_n - 1 */
 int outq_n(const struct outq *q);
 unsigned long outq_dropped(const struct outq *q); /* lines replaced or refused */
+/* Waits until nothing is queued, at most until the absolute time; for inputs that are files, where
+ * nothing is live and nothing may be dropped. 0 all written, 1 time is up, -1 errno. */
+int outq_drain(struct outq *q, int64_t until_us);
+/* Gives what is queued 200 ms more, then closes. 0, or -1 errno. NULL: nothing. */
 int outq_close(struct outq *q);
 
 #endif
