@@ -43,9 +43,9 @@ struct rec_pose {
 	bool valid;
 	struct pose pose; /* |q| within 1e-2 of 1, not rewritten */
 	bool has_grip, has_ts, has_flags;
-	double grip;    /* 0 closed .. 1 open; finite, any value (clamp limits it) */
-	double ts;      /* sender's own clock, s */
-	uint32_t flags; /* RCTP byte 44 */
+	double grip;                   /* 0 closed .. 1 open; finite, any value (clamp limits it) */
+	double ts;                     /* sender's own clock, s */
+	uint32_t flags;                /* RCTP byte 44 */
 	char clamped[REC_CLAMPED_MAX]; /* names joined by commas, "" none: "x,tilt" */
 };
 struct rec_joints {
