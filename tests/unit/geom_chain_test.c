@@ -309,5 +309,5 @@ int main(void)
 	test_wrist();
 	test_shoulder();
 	test_jacobian();
-	return check_end();
+	return tap_done();
 }

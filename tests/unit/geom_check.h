@@ -1,37 +1,14 @@
-/* TAP and a seeded generator for the geometry tests. */
+/* What the geometry tests share: TAP and a seeded generator. */
 #ifndef GEOM_CHECK_H
 #define GEOM_CHECK_H
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "geom/quat.h"
+#include "tap.h"
 
 #define DEG (M_PI / 180)
-
-static int check_n, check_bad;
-
-__attribute__((format(printf, 2, 3), unused)) static void ok(bool is_good, const char *fmt, ...)
-{
-	va_list ap;
-
-	printf("%sok %d - ", is_good ? "" : "not ", ++check_n);
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	putchar('\n');
-	check_bad += !is_good;
-}
-
-static int check_end(void)
-{
-	printf("1..%d\n", check_n);
-	return check_bad ? 1 : 0;
-}
 
 static uint64_t check_state = 20240607;
 

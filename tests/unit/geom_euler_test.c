@@ -159,5 +159,5 @@ int main(void)
 	test_random_conventions();
 	test_rpy_round_trip();
 	test_rpy_pole();
-	return check_end();
+	return tap_done();
 }

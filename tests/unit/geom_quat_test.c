@@ -142,5 +142,5 @@ int main(void)
 	test_small_angles();
 	test_slerp();
 	test_step();
-	return check_end();
+	return tap_done();
 }
