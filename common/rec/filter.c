@@ -190,7 +190,10 @@ static int handle(struct run *s, const char *line, size_t n)
 			s->foreign++;
 			return 0;
 		}
-		if (s->f->pose(s->f->arg, &s->rec) != 0) {
+		int rc = s->f->pose(s->f->arg, &s->rec);
+		if (rc < 0)
+			return bad_line(s, s->f->refusal ? s->f->refusal(s->f->arg) : "refused");
+		if (rc > 0) {
 			int len = rec_print(&s->rec, buf, sizeof buf);
 			return len < 0 ? bad_line(s, "the result is no record")
 				       : write_all(s, buf, (size_t)len);
