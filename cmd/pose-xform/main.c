@@ -124,8 +124,11 @@ static const struct opt opts[] = {
 		config_take_joints),
 	OPT_SRC(app.config.run, "take the poses of NAME (default: of the first src seen)"),
 	OPT_CLOCK(app.config.run),
+	OPT_COUNT(app.config.run),
+	OPT_IDLE(app.config.run),
 	OPT_STRICT(app.config.run),
 	OPT_STATS(app.config.run),
+	OPT_READY(app.config.run),
 	{ 0 },
 };
 

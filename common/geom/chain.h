@@ -24,8 +24,8 @@ extern const struct chain PIPER_DH_NEW, PIPER_DH_OLD;
 
 struct pose chain_fk(const struct chain *c, const double q[CHAIN_JOINTS]);
 /* Rows vx vy vz wx wy wz in the base frame, columns joints. */
-void chain_jacobian(const struct chain *c, const double q[CHAIN_JOINTS],
-	double jac[6][CHAIN_JOINTS]);
+void chain_jacobian(
+	const struct chain *c, const double q[CHAIN_JOINTS], double jac[6][CHAIN_JOINTS]);
 /* Every joint inside its range widened by margin_rad (negative: narrowed). A NaN is outside. */
 bool chain_within(const struct chain *c, const double q[CHAIN_JOINTS], double margin_rad);
 
