@@ -81,7 +81,7 @@ teardown() {
 		echo "$args: $status $stderr"
 		[ "$status" -eq 2 ]
 		[ -z "$output" ]
-		[ "${#stderr_lines[@]}" -eq 1 ]
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
 	done
 }
 
