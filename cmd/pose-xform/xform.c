@@ -21,7 +21,7 @@ void xform_feedback(struct xform *x, const struct rec *r)
 /* Axes, yaw and scale: what both modes have. */
 static struct pose to_base(const struct xform *x, struct pose hand)
 {
-	struct pose in = { hand.p, quat_unit(hand.q) }, m = axes_map(&x->cfg.axes, in);
+	struct pose m = axes_map(&x->cfg.axes, hand);
 
 	m.p = vec_scale(quat_rotate(x->yaw, m.p), x->cfg.scale);
 	m.q = quat_mul(x->yaw, m.q);

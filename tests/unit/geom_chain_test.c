@@ -226,6 +226,26 @@ static void test_wrist(void)
 	ok(piper_ik_near(c, p, READY, q) && pose_diff(chain_fk(c, q), p) < 1e-9 &&
 			chain_within(c, q, 0),
 		"a sum beyond half a turn");
+	ok(piper_ik_near(c, p, a, q) && joints_diff(q, a, 0) < 1e-8, "and it stays there");
+}
+
+/* The elbow at full stretch: the cosine may come out above 1. */
+static void test_stretch(void)
+{
+	const struct chain *c = &PIPER_DH_NEW;
+	double straight = atan2(c->j[3].d, c->j[3].a) - c->j[2].offset - 2 * M_PI;
+	int lost = 0;
+
+	for (int k = 0; k < 2000; k++) {
+		double q[6], near[6];
+		struct pose p;
+
+		random_joints(c, q);
+		q[2] = straight;
+		p = chain_fk(c, q);
+		lost += !piper_ik_near(c, p, q, near) || pose_diff(chain_fk(c, near), p) >= 1e-9;
+	}
+	ok(!lost, "2000 poses at full stretch are reached (%d not)", lost);
 }
 
 /* Wrist centre on the base axis: J1 stays where the arm is. */
@@ -307,6 +327,7 @@ int main(void)
 	test_nearest();
 	test_edges();
 	test_wrist();
+	test_stretch();
 	test_shoulder();
 	test_jacobian();
 	return tap_done();

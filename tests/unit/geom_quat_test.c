@@ -34,6 +34,8 @@ static void test_hand_made(void)
 	ok(quat_unit((struct quat){ (double)NAN, 0, 0, 1 }).x == 0, "NaN becomes the identity");
 	v = quat_rotate((struct quat){ 0, 0, 1.01 * h, 1.01 * h }, (struct vec3){ 1, 0, 0 });
 	ok(vec_dist(v, (struct vec3){ 0, 1, 0 }) < 1e-15, "a norm of 1.01 turns, does not stretch");
+	ok(quat_near((struct quat){ 0, 0, -h, -h }, z90).w == h && quat_near(z90, z90).w == h,
+		"the hemisphere of another");
 	ok(!vec_finite((struct vec3){ 0, (double)INFINITY, 0 }) &&
 			vec_finite((struct vec3){ 0, 1, 2 }),
 		"finite or not");

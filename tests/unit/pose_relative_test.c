@@ -98,6 +98,9 @@ static void test_g26_what_counts(void)
 	feed("arm0", REC_KIND_JOINT, "hold", 0, NULL, now);
 	(void)put(hand(0, 0, 0));
 	ok(!valid, "gate:G26 the measured pose is in cartesian records only");
+	feed("arm0", REC_KIND_JACOBIAN, "hold", 0, &ARM2, now);
+	(void)put(hand(0, 0, 0));
+	ok(!valid, "gate:G26 whatever else carries p and q");
 	arm("hold", 0, ARM);
 	ok(is(put(hand(0, 0, 0)), ARM), "gate:G26 a cartesian record gives it");
 	feed("arm1", REC_KIND_CARTESIAN, "run", 5, &ARM2, now);
@@ -185,6 +188,15 @@ static void test_g28_anchor(void)
 	h.p.x -= 0.05;
 	h.q = h0;
 	ok(is(put(h), ARM), "gate:G28 the hand comes back: the arm too");
+
+	fresh(true);
+	arm("run", 7, ARM);
+	(void)put(hand(0, 0, 0));
+	ok(is(put(hand(0.1, 0, 0)), (struct pose){ { 0.41, 0.05, 0.22 }, ARM.q }),
+		"gate:G28 RUN in the first feedback, nothing lost before: anchored");
+	h.q = (struct quat){ 0.6 * 1.009, 0, 0, 0.8 * 1.009 };
+	p = put(h);
+	ok(fabs(quat_norm(p.q) - 1) < 1e-15, "a hand's norm within the tolerance is put right");
 }
 
 static void test_g28_runs(void)
@@ -221,6 +233,11 @@ static void test_g28_invalid(void)
 	arm("run", 1, ARM2); /* cannot be, but would not be a change */
 	ok(is(put(hand(0.5, 0, 0)), ARM2), "gate:G28 RUN with the old count is no new RUN");
 	arm("run", 2, ARM2);
+	(void)lost(); /* lost again before the new RUN was used */
+	arm("run", 2, ARM);
+	ok(is(put(hand(0.5, 0, 0)), ARM) && is(put(hand(0.6, 0, 0)), ARM),
+		"gate:G28 a RUN from before the loss does not count");
+	arm("run", 3, ARM2);
 	(void)put(hand(0.5, 0, 0));
 	ok(is(put(hand(0.5, 0, 0.1)),
 		   (struct pose){ vec_add(ARM2.p, (struct vec3){ 0, 0, 0.1 }), ARM2.q }),
@@ -246,6 +263,15 @@ static void test_g28_gap(void)
 				(struct pose){
 					vec_add(ARM2.p, (struct vec3){ 0.1, 0, 0 }), ARM2.q }),
 		"gate:G28 until runs has changed");
+}
+
+static void test_g28_time_goes_back(void)
+{
+	fresh(true);
+	(void)run_at(1, hand(0, 0, 0), ARM);
+	now -= 600000;
+	arm("run", 1, ARM2);
+	ok(is(put(hand(0.1, 0, 0)), ARM2), "gate:G28 a step back by more than 500 ms is a gap too");
 }
 
 static void test_g28_signs(void)
@@ -379,6 +405,7 @@ int main(void)
 	test_g28_runs();
 	test_g28_invalid();
 	test_g28_gap();
+	test_g28_time_goes_back();
 	test_g28_signs();
 	test_g28_whole_chain();
 	test_g29_home();
