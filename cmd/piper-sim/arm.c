@@ -12,7 +12,7 @@
 #define ALL_JOINTS 7  /* 0x471 byte 0; 0xFF in one comment of the vendor */
 #define MARK 0xAE
 
-void arm_init(struct arm *a, const struct arm_opts *o, int64_t now_us)
+void simarm_init(struct arm *a, const struct arm_opts *o, int64_t now_us)
 {
 	memset(a, 0, sizeof *a);
 	a->o = *o;
@@ -31,7 +31,7 @@ void arm_init(struct arm *a, const struct arm_opts *o, int64_t now_us)
 		a->ctrl = ARM_CTRL_CAN;
 }
 
-void arm_advance(struct arm *a, int64_t now_us)
+void simarm_advance(struct arm *a, int64_t now_us)
 {
 	if (now_us - a->now_us > GAP_MAX_US)
 		a->now_us = now_us - GAP_MAX_US;
@@ -41,7 +41,7 @@ void arm_advance(struct arm *a, int64_t now_us)
 	}
 }
 
-bool arm_all_enabled(const struct arm *a)
+bool simarm_all_enabled(const struct arm *a)
 {
 	for (int i = 0; i < ARM_JOINTS; i++)
 		if (!a->enabled[i])
@@ -49,17 +49,17 @@ bool arm_all_enabled(const struct arm *a)
 	return true;
 }
 
-uint8_t arm_status(const struct arm *a)
+uint8_t simarm_status(const struct arm *a)
 {
 	return a->forced ? a->forced : a->status;
 }
 
-struct pose arm_flange(const struct arm *a)
+struct pose simarm_flange(const struct arm *a)
 {
 	return chain_fk(a->o.dh, a->q);
 }
 
-double arm_lead_rad(const struct arm *a)
+double simarm_lead_rad(const struct arm *a)
 {
 	double most = 0;
 
@@ -68,7 +68,7 @@ double arm_lead_rad(const struct arm *a)
 	return most;
 }
 
-bool arm_at_rest(const struct arm *a)
+bool simarm_at_rest(const struct arm *a)
 {
 	for (int i = 0; i < ARM_JOINTS; i++)
 		if (a->v[i] != 0)
@@ -106,7 +106,7 @@ static void accept(struct arm *a, const double goal[ARM_JOINTS], bool other_kind
 
 static bool may_move(const struct arm *a)
 {
-	if (!a->powered || a->ctrl != ARM_CTRL_CAN || a->forced || !arm_all_enabled(a))
+	if (!a->powered || a->ctrl != ARM_CTRL_CAN || a->forced || !simarm_all_enabled(a))
 		return false;
 	return a->status == ARM_NORMAL || (a->status != ARM_ESTOP && !a->o.refusal_latched);
 }
@@ -182,7 +182,7 @@ static void take_mode(struct arm *a, const struct piper_msg *m)
 	if (!known_ctrl || (move > 6 && move != KEEP) || m->u.mode.speed > 100)
 		return;
 	/* The teach button has the highest priority; an emergency stop ends only by reset. */
-	if (a->ctrl == ARM_CTRL_TEACH || arm_status(a) == ARM_ESTOP)
+	if (a->ctrl == ARM_CTRL_TEACH || simarm_status(a) == ARM_ESTOP)
 		return;
 	if (move == KEEP)
 		move = a->move;
@@ -223,14 +223,14 @@ static void take_stop(struct arm *a, const struct piper_msg *m)
 
 static void enable_joint(struct arm *a, int i)
 {
-	if (a->enabled[i] || arm_status(a) == ARM_ESTOP || arm_status(a) > ARM_OVER_LIMIT)
+	if (a->enabled[i] || simarm_status(a) == ARM_ESTOP || simarm_status(a) > ARM_OVER_LIMIT)
 		return;
 	if (++a->tries[i] < a->need[i] || ((a->o.enable_never >> i) & 1))
 		return;
 	a->enabled[i] = true;
 	a->v[i] = 0;
 	a->shows_us[i] = a->now_us + a->o.enable_lag_us;
-	if (arm_all_enabled(a))
+	if (simarm_all_enabled(a))
 		a->supported = false;
 }
 
@@ -336,7 +336,7 @@ static int take_other(struct arm *a, const struct can_frame *f, struct can_frame
 	}
 }
 
-int arm_take(struct arm *a, const struct can_frame *f, struct can_frame reply[ARM_REPLY_MAX])
+int simarm_take(struct arm *a, const struct can_frame *f, struct can_frame reply[ARM_REPLY_MAX])
 {
 	struct piper_msg m;
 
@@ -356,7 +356,7 @@ int arm_take(struct arm *a, const struct can_frame *f, struct can_frame reply[AR
 	}
 }
 
-void arm_force_status(struct arm *a, uint8_t status)
+void simarm_force_status(struct arm *a, uint8_t status)
 {
 	if (status == ARM_NORMAL)
 		a->status = ARM_NORMAL;
@@ -366,14 +366,14 @@ void arm_force_status(struct arm *a, uint8_t status)
 	stop_following(a);
 }
 
-void arm_set_teach(struct arm *a, bool on)
+void simarm_set_teach(struct arm *a, bool on)
 {
 	a->ctrl = on ? ARM_CTRL_TEACH : ARM_CTRL_STANDBY;
 	a->teach = on;
 	stop_following(a);
 }
 
-void arm_set_power(struct arm *a, bool on)
+void simarm_set_power(struct arm *a, bool on)
 {
 	if (on == a->powered)
 		return;

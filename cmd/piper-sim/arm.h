@@ -4,7 +4,7 @@
  * settles is decided here and named in the page.
  *
  * Motion runs in steps of ARM_STEP_US; every other entry point works on the state as it stands,
- * so call arm_advance(now) first.
+ * so call simarm_advance(now) first.
  */
 #ifndef PIPER_SIM_ARM_H
 #define PIPER_SIM_ARM_H
@@ -93,27 +93,27 @@ struct arm {
 	int64_t woken_us;
 };
 
-void arm_init(struct arm *a, const struct arm_opts *o, int64_t now_us);
+void simarm_init(struct arm *a, const struct arm_opts *o, int64_t now_us);
 /* Runs all steps up to now_us; a gap beyond 10 s is skipped. */
-void arm_advance(struct arm *a, int64_t now_us);
+void simarm_advance(struct arm *a, int64_t now_us);
 /* Takes one frame off the bus. Answers go to reply; returns their number. Frames the arm does
  * not know are ignored. */
-int arm_take(struct arm *a, const struct can_frame *f, struct can_frame reply[ARM_REPLY_MAX]);
+int simarm_take(struct arm *a, const struct can_frame *f, struct can_frame reply[ARM_REPLY_MAX]);
 /* One burst: 14 frames, with the slow ones 20; all from one state. 0 when there is no power. */
-int arm_feedback(const struct arm *a, bool slow, struct can_frame out[ARM_BURST_MAX]);
+int simarm_feedback(const struct arm *a, bool slow, struct can_frame out[ARM_BURST_MAX]);
 
-bool arm_all_enabled(const struct arm *a);
+bool simarm_all_enabled(const struct arm *a);
 /* What 0x2A1 says now. */
-uint8_t arm_status(const struct arm *a);
-struct pose arm_flange(const struct arm *a);
+uint8_t simarm_status(const struct arm *a);
+struct pose simarm_flange(const struct arm *a);
 /* Largest |goal - present| over the joints; 0 when nothing is followed. */
-double arm_lead_rad(const struct arm *a);
+double simarm_lead_rad(const struct arm *a);
 /* Nothing moves: no joint has speed. */
-bool arm_at_rest(const struct arm *a);
+bool simarm_at_rest(const struct arm *a);
 
 /* From outside (--control): error states, the teach button, the plug. */
-void arm_force_status(struct arm *a, uint8_t status); /* 0: none, 1: as 0x150 01 */
-void arm_set_teach(struct arm *a, bool on);
-void arm_set_power(struct arm *a, bool on);
+void simarm_force_status(struct arm *a, uint8_t status); /* 0: none, 1: as 0x150 01 */
+void simarm_set_teach(struct arm *a, bool on);
+void simarm_set_power(struct arm *a, bool on);
 
 #endif

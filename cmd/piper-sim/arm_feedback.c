@@ -18,10 +18,10 @@ static void put_status(const struct arm *a, struct can_frame *f)
 {
 	struct piper_fb_status s = {
 		.ctrl = a->ctrl,
-		.arm = arm_status(a),
+		.arm = simarm_status(a),
 		.move = a->move,
 		.teach = a->teach,
-		.motion = arm_lead_rad(a) > REACHED_RAD,
+		.motion = simarm_lead_rad(a) > REACHED_RAD,
 		.limit_bits = a->limit_bits,
 	};
 
@@ -58,12 +58,12 @@ static void put_motors(const struct arm *a, bool slow, struct can_frame *f)
 	}
 }
 
-int arm_feedback(const struct arm *a, bool slow, struct can_frame out[ARM_BURST_MAX])
+int simarm_feedback(const struct arm *a, bool slow, struct can_frame out[ARM_BURST_MAX])
 {
 	if (!a->powered)
 		return 0;
 	put_status(a, &out[0]);
-	if (piper_fb_pose(&out[1], arm_flange(a)) != 0 || piper_fb_joints(&out[4], a->q) != 0)
+	if (piper_fb_pose(&out[1], simarm_flange(a)) != 0 || piper_fb_joints(&out[4], a->q) != 0)
 		return 0; /* cannot be: joints stay inside their limits */
 	put_gripper(a, &out[7]);
 	put_motors(a, slow, &out[8]);

@@ -13,7 +13,7 @@
 struct delay_burst {
 	int64_t made_us;
 	int n;
-	bool fit; /* log_fit when it was made */
+	bool fit; /* simlog_fit when it was made */
 	struct can_frame f[ARM_BURST_MAX];
 };
 struct delay {

@@ -5,7 +5,7 @@
 
 #define FAST_FOLLOW 0xAD
 
-void log_init(struct log *l, log_say *say, void *arg, bool may_damp)
+void simlog_init(struct log *l, log_say *say, void *arg, bool may_damp)
 {
 	memset(l, 0, sizeof *l);
 	l->say = say;
@@ -14,7 +14,7 @@ void log_init(struct log *l, log_say *say, void *arg, bool may_damp)
 	l->opened_us = l->unfit_us = l->spoken_us = -1;
 }
 
-const char *log_kind_text(enum log_kind k)
+const char *simlog_kind_text(enum log_kind k)
 {
 	static const char *const text[LOG_KINDS] = { "forbidden", "malformed", "torn", "far",
 		"early", "after-fault", "unheard" };
@@ -22,7 +22,7 @@ const char *log_kind_text(enum log_kind k)
 	return text[k];
 }
 
-unsigned long log_violations(const struct log *l)
+unsigned long simlog_violations(const struct log *l)
 {
 	unsigned long n = 0;
 
@@ -38,13 +38,13 @@ static void found(struct log *l, int64_t now_us, enum log_kind kind, const char 
 		l->say(l->arg, now_us, kind, text);
 }
 
-void log_opened(struct log *l, int64_t now_us)
+void simlog_opened(struct log *l, int64_t now_us)
 {
 	l->opened_us = now_us;
 	l->was_early = false;
 }
 
-void log_closed(struct log *l)
+void simlog_closed(struct log *l)
 {
 	l->opened_us = -1;
 }
@@ -155,7 +155,7 @@ static void judge_target(struct log *l, int64_t now_us)
 	}
 }
 
-void log_command(struct log *l, const struct can_frame *f, int64_t now_us)
+void simlog_command(struct log *l, const struct can_frame *f, int64_t now_us)
 {
 	struct piper_msg m = { .kind = PIPER_UNKNOWN };
 	bool decoded = piper_decode(f, &m);
@@ -178,9 +178,9 @@ void log_command(struct log *l, const struct can_frame *f, int64_t now_us)
 		judge_target(l, now_us);
 }
 
-bool log_fit(const struct arm *a)
+bool simlog_fit(const struct arm *a)
 {
-	uint8_t s = arm_status(a);
+	uint8_t s = simarm_status(a);
 
 	if (s == ARM_ESTOP || s > ARM_OVER_LIMIT || a->ctrl == ARM_CTRL_TEACH)
 		return false;
@@ -190,7 +190,7 @@ bool log_fit(const struct arm *a)
 	return a->powered;
 }
 
-void log_spoken(struct log *l, bool fit, int64_t now_us)
+void simlog_spoken(struct log *l, bool fit, int64_t now_us)
 {
 	l->spoken_us = now_us;
 	l->said_silent = false;
@@ -202,7 +202,7 @@ void log_spoken(struct log *l, bool fit, int64_t now_us)
 	}
 }
 
-void log_tick(struct log *l, const struct arm *a, int64_t now_us)
+void simlog_tick(struct log *l, const struct arm *a, int64_t now_us)
 {
 	if (l->pose.next && now_us - l->pose.open_us > LOG_SET_US)
 		torn(l, now_us, &l->pose, "pose set not completed");
@@ -220,15 +220,15 @@ void log_tick(struct log *l, const struct arm *a, int64_t now_us)
 		char text[80];
 
 		l->wake_open = false;
-		if (arm_lead_rad(a) > LOG_NEAR_RAD) {
+		if (simarm_lead_rad(a) > LOG_NEAR_RAD) {
 			(void)snprintf(text, sizeof text, "first target %.3f rad from the joints",
-				arm_lead_rad(a));
+				simarm_lead_rad(a));
 			found(l, now_us, LOG_FAR, text);
 		}
 	}
 }
 
-void log_end(struct log *l, int64_t now_us)
+void simlog_end(struct log *l, int64_t now_us)
 {
 	if (l->pose.next)
 		torn(l, now_us, &l->pose, "pose set not completed");

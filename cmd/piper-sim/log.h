@@ -58,20 +58,20 @@ struct log {
 	unsigned long commands, found[LOG_KINDS];
 };
 
-void log_init(struct log *l, log_say *say, void *arg, bool may_damp);
+void simlog_init(struct log *l, log_say *say, void *arg, bool may_damp);
 /* The host opened or closed the channel (slcan O and C). */
-void log_opened(struct log *l, int64_t now_us);
-void log_closed(struct log *l);
+void simlog_opened(struct log *l, int64_t now_us);
+void simlog_closed(struct log *l);
 /* A frame from the host; the arm has not taken it yet. */
-void log_command(struct log *l, const struct can_frame *f, int64_t now_us);
-/* A burst went out; fit is what it said (log_fit when it was made). */
-void log_spoken(struct log *l, bool fit, int64_t now_us);
-bool log_fit(const struct arm *a);
-/* After arm_advance, at least every LOG_SETTLE_US. */
-void log_tick(struct log *l, const struct arm *a, int64_t now_us);
+void simlog_command(struct log *l, const struct can_frame *f, int64_t now_us);
+/* A burst went out; fit is what it said (simlog_fit when it was made). */
+void simlog_spoken(struct log *l, bool fit, int64_t now_us);
+bool simlog_fit(const struct arm *a);
+/* After simarm_advance, at least every LOG_SETTLE_US. */
+void simlog_tick(struct log *l, const struct arm *a, int64_t now_us);
 /* End of the run: a set still open is torn. */
-void log_end(struct log *l, int64_t now_us);
-unsigned long log_violations(const struct log *l);
-const char *log_kind_text(enum log_kind k);
+void simlog_end(struct log *l, int64_t now_us);
+unsigned long simlog_violations(const struct log *l);
+const char *simlog_kind_text(enum log_kind k);
 
 #endif

@@ -93,14 +93,14 @@ static void say_violation(void *arg, int64_t t_us, enum log_kind kind, const cha
 {
 	struct sim *s = arg;
 
-	note(s, t_us, "violation %s: %s", log_kind_text(kind), text);
-	info("violation %s: %s", log_kind_text(kind), text);
+	note(s, t_us, "violation %s: %s", simlog_kind_text(kind), text);
+	info("violation %s: %s", simlog_kind_text(kind), text);
 }
 
 /* Changes worth a line: control mode, status, contact with the table. */
 static void note_changes(struct sim *s, int64_t now)
 {
-	uint8_t status = arm_status(&s->arm);
+	uint8_t status = simarm_status(&s->arm);
 
 	if (status != s->said_status || s->arm.ctrl != s->said_ctrl)
 		note(s, now, "arm control %u (%s) status %u (%s)", s->arm.ctrl,
@@ -138,7 +138,7 @@ static void send_burst(struct sim *s, const struct delay_burst *b, int64_t now)
 {
 	send_frames(s, b->f, b->n, now);
 	s->bursts++;
-	log_spoken(&s->log, b->fit, now);
+	simlog_spoken(&s->log, b->fit, now);
 	if (!s->o.log_feedback)
 		return;
 	for (int i = 0; i < b->n; i++)
@@ -159,8 +159,8 @@ static void speak(struct sim *s, int64_t now)
 	}
 	b = delay_put(&s->delay);
 	b->made_us = now;
-	b->fit = log_fit(&s->arm);
-	b->n = arm_feedback(&s->arm, s->tick % ARM_SLOW_EVERY == 0, b->f);
+	b->fit = simlog_fit(&s->arm);
+	b->n = simarm_feedback(&s->arm, s->tick % ARM_SLOW_EVERY == 0, b->f);
 	if (b->n == 0) {
 		delay_clear(&s->delay);
 		return;
@@ -180,12 +180,12 @@ static void note_channel(struct sim *s, int64_t now)
 	n = slcan_pty_openings(s->bus);
 	if (s->channel && (n != s->openings || !slcan_pty_is_open(s->bus))) {
 		note(s, now, "channel closed");
-		log_closed(&s->log);
+		simlog_closed(&s->log);
 	}
 	s->channel = slcan_pty_is_open(s->bus);
 	if (s->channel && n != s->openings) {
 		note(s, now, "channel opened");
-		log_opened(&s->log, now);
+		simlog_opened(&s->log, now);
 	}
 	s->openings = n;
 }
@@ -197,10 +197,10 @@ static void hear(struct sim *s, const struct can_rx *rx, int64_t now)
 
 	s->received++;
 	log_frame(s, &rx->f, rx->t_us);
-	log_command(&s->log, &rx->f, rx->t_us);
+	simlog_command(&s->log, &rx->f, rx->t_us);
 	if (is_silenced(&s->mute_until, now))
 		return;
-	n = arm_take(&s->arm, &rx->f, reply);
+	n = simarm_take(&s->arm, &rx->f, reply);
 	if (n > 0)
 		send_frames(s, reply, n, now);
 }
@@ -213,7 +213,7 @@ static void on_bus(void *arg, short revents)
 	int rc = 0;
 
 	(void)revents; /* can_recv tells what it was */
-	arm_advance(&s->arm, now);
+	simarm_advance(&s->arm, now);
 	for (int i = 0; i < RECV_PER_WAKE && (rc = can_recv(s->bus, &rx)) == 1; i++) {
 		note_channel(s, now);
 		if (!rx.own && !rx.error)
@@ -240,10 +240,10 @@ static void obey(struct sim *s, const struct control *c, int64_t now)
 	case CONTROL_PAUSE: s->pause_until = until(now, c->us); break;
 	case CONTROL_MUTE: s->mute_until = until(now, c->us); break;
 	case CONTROL_RESUME: s->pause_until = s->mute_until = 0; break;
-	case CONTROL_STATUS: arm_force_status(&s->arm, (uint8_t)c->value); break;
+	case CONTROL_STATUS: simarm_force_status(&s->arm, (uint8_t)c->value); break;
 	case CONTROL_JOINT: s->arm.frozen[c->value - 1] = c->on; break;
-	case CONTROL_TEACH: arm_set_teach(&s->arm, c->on); break;
-	case CONTROL_POWER: arm_set_power(&s->arm, c->on); break;
+	case CONTROL_TEACH: simarm_set_teach(&s->arm, c->on); break;
+	case CONTROL_POWER: simarm_set_power(&s->arm, c->on); break;
 	}
 }
 
@@ -268,7 +268,7 @@ static void on_control(void *arg, short revents)
 	char c;
 
 	(void)revents;
-	arm_advance(&s->arm, now);
+	simarm_advance(&s->arm, now);
 	while (read(s->control_fd, &c, 1) == 1) {
 		if (c != '\n') {
 			/* What does not fit is no order: it is cut and refused by the parser. */
@@ -296,7 +296,7 @@ static void print_stats(struct sim *s, int64_t now)
 		"\"bursts\":%lu,\"sent\":%lu,\"dropped\":%lu,\"late\":%lu,\"received\":%lu,"
 		"\"violations\":%lu,\"arm_status\":%u,\"control_mode\":%u}\n",
 		(long long)now, (double)s->sent / took, s->bursts, s->sent, s->dropped, s->late,
-		s->received, log_violations(&s->log), arm_status(&s->arm), s->arm.ctrl);
+		s->received, simlog_violations(&s->log), simarm_status(&s->arm), s->arm.ctrl);
 	msg_line(line);
 }
 
@@ -306,7 +306,7 @@ static void on_tick(void *arg, short revents)
 	int64_t now = clock_now();
 
 	(void)revents;
-	arm_advance(&s->arm, now);
+	simarm_advance(&s->arm, now);
 	speak(s, now);
 	s->tick++;
 	s->due_us += ARM_PERIOD_US;
@@ -315,7 +315,7 @@ static void on_tick(void *arg, short revents)
 		s->due_us += ARM_PERIOD_US;
 		s->late++;
 	}
-	log_tick(&s->log, &s->arm, now);
+	simlog_tick(&s->log, &s->arm, now);
 	note_changes(s, now);
 	log_flush(s);
 	if (s->o.stats_us && now >= s->stats_due_us) {
@@ -389,8 +389,8 @@ static void begin(struct sim *s)
 	now = clock_now();
 	s->started_us = s->due_us = now;
 	s->stats_due_us = now + s->o.stats_us;
-	arm_init(&s->arm, &s->o.arm, now);
-	log_init(&s->log, say_violation, s, s->o.may_damp);
+	simarm_init(&s->arm, &s->o.arm, now);
+	simlog_init(&s->log, say_violation, s, s->o.may_damp);
 	s->delay.delay_us = s->o.delay_us;
 	s->pause_until = s->o.paused ? -1 : 0;
 	s->mute_until = s->o.mute ? -1 : 0;
@@ -409,8 +409,9 @@ static void end(struct sim *s)
 {
 	int64_t now = clock_now();
 
-	log_end(&s->log, now);
-	note(s, now, "end: %lu commands, %lu violations", s->log.commands, log_violations(&s->log));
+	simlog_end(&s->log, now);
+	note(s, now, "end: %lu commands, %lu violations", s->log.commands,
+		simlog_violations(&s->log));
 	log_flush(s);
 	if (s->o.stats_us)
 		print_stats(s, now);
@@ -429,8 +430,8 @@ int main(int argc, char **argv)
 		die(EXIT_RUNTIME, "poll: %s", strerror(errno));
 	sig = sim.loop.end_signal;
 	end(&sim);
-	if (sim.o.strict_log && log_violations(&sim.log))
-		die(EXIT_RUNTIME, "%lu violations, see %s", log_violations(&sim.log),
+	if (sim.o.strict_log && simlog_violations(&sim.log))
+		die(EXIT_RUNTIME, "%lu violations, see %s", simlog_violations(&sim.log),
 			sim.o.log_path ? sim.o.log_path : "--log");
 	if (sig)
 		msg_die_by_signal(sig);

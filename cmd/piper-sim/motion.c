@@ -67,7 +67,7 @@ static double fall_speed(const struct arm *a, int i, double rate)
 
 static void step_joint(struct arm *a, int i)
 {
-	bool sinks = arm_status(a) == ARM_ESTOP;
+	bool sinks = simarm_status(a) == ARM_ESTOP;
 	double top = a->o.speed_rad_s * a->speed_percent / 100.0;
 	double acc = a->o.acc_rad_s2;
 	double before = a->v[i];
@@ -111,7 +111,7 @@ static void step_gripper(struct arm *a)
 void motion_step(struct arm *a)
 {
 	double before[ARM_JOINTS];
-	bool falls = arm_status(a) == ARM_ESTOP || !arm_all_enabled(a);
+	bool falls = simarm_status(a) == ARM_ESTOP || !simarm_all_enabled(a);
 
 	memcpy(before, a->q, sizeof before);
 	for (int i = 0; i < ARM_JOINTS; i++)

@@ -31,6 +31,7 @@ struct slcan_pty {
 	size_t rx_n, rx_at;
 	char out[OUT_MAX];
 	size_t out_n;
+	unsigned long openings;
 	bool is_open, listen_only, stalled, refuses;
 	int64_t delay_us;
 	struct can_rx held; /* on the wire until due_us */
@@ -99,6 +100,7 @@ static void command(struct slcan_pty *p, const char *cmd)
 	case 'O':
 	case 'L':
 		wrong = p->is_open;
+		p->openings += !wrong;
 		p->is_open = true;
 		p->listen_only = !wrong && cmd[0] == 'L';
 		break;
@@ -361,4 +363,9 @@ void slcan_pty_state(struct can_bus *b, char state, unsigned rx_errors, unsigned
 bool slcan_pty_is_open(const struct can_bus *b)
 {
 	return self_const(b)->is_open;
+}
+
+unsigned long slcan_pty_openings(const struct can_bus *b)
+{
+	return self_const(b)->openings;
 }

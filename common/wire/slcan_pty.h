@@ -29,5 +29,7 @@ void slcan_pty_refuse(struct can_bus *b, bool on);
 /* Sends a state report: 'a' active, 'w' warning, 'p' passive, 'b' bus-off, and the error counters. */
 void slcan_pty_state(struct can_bus *b, char state, unsigned rx_errors, unsigned tx_errors);
 bool slcan_pty_is_open(const struct can_bus *b);
+/* How often the channel was opened: a host may close and open it within one wake. */
+unsigned long slcan_pty_openings(const struct can_bus *b);
 
 #endif

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # piper-sim as a process: bus, log, orders, ends. The arm itself: tests/unit/sim_*_test.c
+# shellcheck disable=SC2034,SC2154
 load ../lib/helpers
 
 READY=0,86,-45,0,24,0

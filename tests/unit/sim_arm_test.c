@@ -24,7 +24,7 @@ static int send(struct arm *a, canid_t id, uint8_t b0, uint8_t b1, uint8_t b2)
 	struct can_frame reply[ARM_REPLY_MAX];
 	struct can_frame f = frame(id, (uint8_t[]){ b0, b1, b2 }, 3);
 
-	return arm_take(a, &f, reply);
+	return simarm_take(a, &f, reply);
 }
 
 static void mode(struct arm *a, uint8_t move, uint8_t speed)
@@ -37,7 +37,7 @@ static void set3(struct arm *a, const struct can_frame f[3])
 	struct can_frame reply[ARM_REPLY_MAX];
 
 	for (int i = 0; i < 3; i++)
-		(void)arm_take(a, &f[i], reply);
+		(void)simarm_take(a, &f[i], reply);
 }
 
 static void joints(struct arm *a, const double q[6])
@@ -58,7 +58,7 @@ static void pose(struct arm *a, struct pose p)
 
 static void run(struct arm *a, int64_t ms)
 {
-	arm_advance(a, a->now_us + ms * MS);
+	simarm_advance(a, a->now_us + ms * MS);
 }
 
 static double off(const struct arm *a, const double q[6])
@@ -78,7 +78,7 @@ static struct arm ready_arm(void)
 
 	memcpy(o.start, READY, sizeof o.start);
 	o.starts_enabled = true;
-	arm_init(&a, &o, 1000000);
+	simarm_init(&a, &o, 1000000);
 	return a;
 }
 
@@ -86,7 +86,7 @@ static int shown_bits(const struct arm *a)
 {
 	struct can_frame f[ARM_BURST_MAX];
 	struct piper_msg m;
-	int n = arm_feedback(a, true, f), bits = 0;
+	int n = simarm_feedback(a, true, f), bits = 0;
 
 	for (int i = 0; i < n; i++)
 		if (piper_decode(&f[i], &m) && m.kind == PIPER_FB_SLOW &&
@@ -101,14 +101,14 @@ static void enabling(void)
 	struct arm a;
 
 	o.enable_tries = 3;
-	arm_init(&a, &o, 0);
-	ok(send(&a, 0x471, 7, 2, 0) == 1 && !arm_all_enabled(&a),
+	simarm_init(&a, &o, 0);
+	ok(send(&a, 0x471, 7, 2, 0) == 1 && !simarm_all_enabled(&a),
 		"first try is acknowledged, not enough");
 	(void)send(&a, 0x471, 7, 2, 0);
 	(void)send(&a, 0x471, 2, 2, 0);
 	ok(a.enabled[1] && !a.enabled[0], "tries count for each joint");
 	(void)send(&a, 0x471, 7, 2, 0);
-	ok(arm_all_enabled(&a) && shown_bits(&a) == 0, "enabled; feedback does not show it yet");
+	ok(simarm_all_enabled(&a) && shown_bits(&a) == 0, "enabled; feedback does not show it yet");
 	run(&a, 20);
 	ok(shown_bits(&a) == 0x3F, "bits show after the lag");
 	(void)send(&a, 0x471, 4, 1, 0);
@@ -116,7 +116,7 @@ static void enabling(void)
 
 	o.enable_tries = 1;
 	o.enable_never = 1 << 4;
-	arm_init(&a, &o, 0);
+	simarm_init(&a, &o, 0);
 	for (int i = 0; i < 20; i++)
 		(void)send(&a, 0x471, 7, 2, 0);
 	run(&a, 100);
@@ -147,7 +147,7 @@ static void move_joints(void)
 	}
 	ok(top > 1.4999 && top <= 1.5 + 1e-9, "top speed is 3 rad/s x 50 %% (%.4f)", top);
 	ok(change > 4.99 && change <= 5 + 1e-6, "acceleration at most 5 rad/s2 (%.4f)", change);
-	ok(off(&a, to) < 1e-5 && arm_at_rest(&a), "arrives and rests (off %.1e)", off(&a, to));
+	ok(off(&a, to) < 1e-5 && simarm_at_rest(&a), "arrives and rests (off %.1e)", off(&a, to));
 	ok(lead <= to[0] + 1e-5, "does not overshoot (%.6f)", lead);
 }
 
@@ -167,22 +167,22 @@ static void follows_newest(void)
 	run(&a, 2000);
 	ok(off(&a, near) < 1e-5, "a newer target replaces one under way");
 	run(&a, 5000);
-	ok(off(&a, near) < 1e-5 && arm_all_enabled(&a), "no watchdog: holds for ever");
+	ok(off(&a, near) < 1e-5 && simarm_all_enabled(&a), "no watchdog: holds for ever");
 }
 
 static void move_pose(void)
 {
 	struct arm a = ready_arm();
-	struct pose want = arm_flange(&a), is;
+	struct pose want = simarm_flange(&a), is;
 
 	want.p.y += 0.05;
 	want.p.z += 0.03;
 	mode(&a, 0, 100);
 	pose(&a, want);
 	run(&a, 1500);
-	is = arm_flange(&a);
+	is = simarm_flange(&a);
 	ok(vec_dist(is.p, want.p) < 5e-6 && quat_angle(is.q, want.q) < 1e-4, "MOVE P arrives");
-	ok(arm_status(&a) == 0 && a.following, "status 0");
+	ok(simarm_status(&a) == 0 && a.following, "status 0");
 }
 
 static void refusals(void)
@@ -200,34 +200,35 @@ static void refusals(void)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		a = ready_arm();
 		mode(&a, 0, 100);
-		struct pose good = arm_flange(&a), bad = good;
+		struct pose good = simarm_flange(&a), bad = good;
 		bad.p = vec_add(bad.p, rows[i].shift);
 		pose(&a, bad);
 		(void)send(&a, 0x159, 0, 0, 0x75); /* 30 mm, code still 0 */
 		struct can_frame g, reply[ARM_REPLY_MAX];
 		(void)piper_gripper(&g, 0.03, 1.0, 1);
-		(void)arm_take(&a, &g, reply);
+		(void)simarm_take(&a, &g, reply);
 		run(&a, 1000);
-		ok(arm_status(&a) == rows[i].status, "%s: status %d", rows[i].what, arm_status(&a));
+		ok(simarm_status(&a) == rows[i].status, "%s: status %d", rows[i].what,
+			simarm_status(&a));
 		ok(off(&a, READY) == 0, "  ... the arm does not move");
 		ok(fabs(a.grip.width_m - 0.03) < 1e-9, "  ... the gripper does");
 		good.p.z += 0.01;
 		pose(&a, good);
 		run(&a, 500);
-		ok(arm_status(&a) == 0 && off(&a, READY) > 0.01,
+		ok(simarm_status(&a) == 0 && off(&a, READY) > 0.01,
 			"  ... cleared by the next good target");
 	}
 	a = ready_arm();
 	mode(&a, 0, 100);
 	pose(&a, (struct pose){ { 0.001, 0, 0.6 }, { 0, 0, 0, 1 } });
-	ok(arm_status(&a) == ARM_SINGULAR, "wrist over the base axis: singular (%d)",
-		arm_status(&a));
+	ok(simarm_status(&a) == ARM_SINGULAR, "wrist over the base axis: singular (%d)",
+		simarm_status(&a));
 
 	a = ready_arm();
 	double over[6] = { 0, 3.3, -0.5, 0, 1.3, 0 };
 	mode(&a, 1, 100);
 	joints(&a, over);
-	ok(arm_status(&a) == ARM_OVER_LIMIT && a.limit_bits == 0x12,
+	ok(simarm_status(&a) == ARM_OVER_LIMIT && a.limit_bits == 0x12,
 		"MOVE J over limits names joints 2, 5");
 }
 
@@ -245,19 +246,19 @@ static void refusal_stops_a_move(void)
 	joints(&a, far);
 	at = a.q[0];
 	run(&a, 1000);
-	ok(arm_at_rest(&a) && a.q[0] > at && a.q[0] < at + 1.5 * 1.5 / 10 + 0.01,
+	ok(simarm_at_rest(&a) && a.q[0] > at && a.q[0] < at + 1.5 * 1.5 / 10 + 0.01,
 		"under way: brakes and holds (%.3f from %.3f)", a.q[0], at);
 	a.o.refusal_latched = true;
 	joints(&a, READY);
 	run(&a, 2000);
-	ok(off(&a, READY) > 0.1 && arm_status(&a) == ARM_OVER_LIMIT,
+	ok(off(&a, READY) > 0.1 && simarm_status(&a) == ARM_OVER_LIMIT,
 		"latched: a good target is not enough");
 }
 
 static void stored_target(void)
 {
 	struct arm a = ready_arm();
-	struct pose old = arm_flange(&a);
+	struct pose old = simarm_flange(&a);
 	double there[6];
 	unsigned long wakes;
 
@@ -273,13 +274,13 @@ static void stored_target(void)
 	wakes = a.wakes;
 	mode(&a, 0, 100);
 	run(&a, 1000);
-	ok(vec_dist(arm_flange(&a).p, old.p) < 5e-6, "0x151 alone wakes the stored pose (B14)");
+	ok(vec_dist(simarm_flange(&a).p, old.p) < 5e-6, "0x151 alone wakes the stored pose (B14)");
 	ok(a.wakes == wakes + 1, "  ... and counts as a wake");
 
 	mode(&a, 1, 100);
 	joints(&a, READY);
 	run(&a, 2000);
-	pose(&a, arm_flange(&a)); /* gate:G10: the measured pose first */
+	pose(&a, simarm_flange(&a)); /* gate:G10: the measured pose first */
 	run(&a, 5);
 	mode(&a, 0, 100);
 	run(&a, 500);
@@ -289,18 +290,18 @@ static void stored_target(void)
 static void latching(void)
 {
 	struct arm a = ready_arm();
-	struct pose want = arm_flange(&a);
+	struct pose want = simarm_flange(&a);
 	struct can_frame f[3], reply[ARM_REPLY_MAX];
 
 	want.p.x += 0.03;
 	mode(&a, 0, 100);
-	pose(&a, arm_flange(&a));
+	pose(&a, simarm_flange(&a));
 	(void)piper_pose(f, want);
-	(void)arm_take(&a, &f[0], reply);
+	(void)simarm_take(&a, &f[0], reply);
 	run(&a, 500);
 	ok(off(&a, READY) < 1e-3, "--latch last: 0x152 alone moves nothing");
 	a.o.latch_each = true;
-	(void)arm_take(&a, &f[0], reply);
+	(void)simarm_take(&a, &f[0], reply);
 	run(&a, 500);
 	ok(off(&a, READY) > 0.02, "--latch each: it does");
 }
@@ -311,39 +312,40 @@ static void stop_and_fall(void)
 	double q1, z;
 
 	mode(&a, 0, 100);
-	pose(&a, arm_flange(&a));
+	pose(&a, simarm_flange(&a));
 	(void)send(&a, 0x150, 1, 0, 0);
-	z = arm_flange(&a).p.z;
+	z = simarm_flange(&a).p.z;
 	run(&a, 500);
-	ok(arm_status(&a) == ARM_ESTOP && arm_all_enabled(&a), "0x150 01: status 1, motors on");
-	ok(arm_flange(&a).p.z < z - 0.005 && arm_flange(&a).p.z > z - 0.15, "sinks slowly (%.3f m)",
-		z - arm_flange(&a).p.z);
+	ok(simarm_status(&a) == ARM_ESTOP && simarm_all_enabled(&a),
+		"0x150 01: status 1, motors on");
+	ok(simarm_flange(&a).p.z < z - 0.005 && simarm_flange(&a).p.z > z - 0.15,
+		"sinks slowly (%.3f m)", z - simarm_flange(&a).p.z);
 	ok(fabs(a.v[1]) <= a.o.sink_rad_s && fabs(a.v[2]) <= a.o.sink_rad_s,
 		"  ... at the sink rate");
 	q1 = a.q[1];
 	mode(&a, 1, 100);
 	joints(&a, READY);
 	run(&a, 500);
-	ok(arm_status(&a) == ARM_ESTOP && fabs(a.q[1] - q1) < 0.11, "  ... and takes no target");
+	ok(simarm_status(&a) == ARM_ESTOP && fabs(a.q[1] - q1) < 0.11, "  ... and takes no target");
 	(void)send(&a, 0x150, 2, 0, 0);
-	ok(arm_status(&a) == 0 && !a.enabled[0] && a.ctrl == ARM_CTRL_STANDBY,
+	ok(simarm_status(&a) == 0 && !a.enabled[0] && a.ctrl == ARM_CTRL_STANDBY,
 		"0x150 02: power off");
 	(void)send(&a, 0x471, 7, 2, 0);
-	ok(!arm_all_enabled(&a), "two enables after a reset");
+	ok(!simarm_all_enabled(&a), "two enables after a reset");
 	run(&a, 10000);
-	ok(arm_at_rest(&a) && motion_lowest(a.o.dh, a.q) > -0.01,
+	ok(simarm_at_rest(&a) && motion_lowest(a.o.dh, a.q) > -0.01,
 		"comes to rest on the table or its stops");
 
 	a = ready_arm();
 	(void)send(&a, 0x471, 7, 1, 0);
-	z = arm_flange(&a).p.z;
+	z = simarm_flange(&a).p.z;
 	run(&a, 300);
-	ok(arm_flange(&a).p.z < z - 0.05, "disable: falls at once (%.3f m in 0.3 s)",
-		z - arm_flange(&a).p.z);
+	ok(simarm_flange(&a).p.z < z - 0.05, "disable: falls at once (%.3f m in 0.3 s)",
+		z - simarm_flange(&a).p.z);
 	(void)send(&a, 0x471, 7, 2, 0);
 	mode(&a, 1, 100);
 	run(&a, 500);
-	ok(arm_at_rest(&a), "enabled again: holds where it is");
+	ok(simarm_at_rest(&a), "enabled again: holds where it is");
 }
 
 static void refused_states(void)
@@ -352,21 +354,21 @@ static void refused_states(void)
 	double to[6] = { 0.5, 86 * DEG, -45 * DEG, 0, 24 * DEG, 0 };
 
 	mode(&a, 1, 100);
-	arm_set_teach(&a, true);
+	simarm_set_teach(&a, true);
 	mode(&a, 1, 100);
 	joints(&a, to);
 	run(&a, 500);
 	ok(a.ctrl == ARM_CTRL_TEACH && off(&a, READY) == 0, "teach: mode and target are ignored");
-	arm_set_teach(&a, false);
+	simarm_set_teach(&a, false);
 	ok(a.ctrl == ARM_CTRL_STANDBY, "  ... and standby follows");
 
 	a = ready_arm();
 	mode(&a, 1, 100);
-	arm_force_status(&a, 7);
+	simarm_force_status(&a, 7);
 	joints(&a, to);
 	run(&a, 500);
-	ok(arm_status(&a) == 7 && off(&a, READY) == 0, "error status: no motion");
-	arm_force_status(&a, 0);
+	ok(simarm_status(&a) == 7 && off(&a, READY) == 0, "error status: no motion");
+	simarm_force_status(&a, 0);
 	joints(&a, to);
 	run(&a, 1500);
 	ok(off(&a, to) < 1e-5, "  ... ends");
@@ -382,9 +384,9 @@ static void refused_states(void)
 	mode(&a, 1, 100);
 	run(&a, 500);
 	ok(a.q[0] == 0, "frozen joint stays");
-	arm_set_power(&a, false);
+	simarm_set_power(&a, false);
 	struct can_frame f[ARM_BURST_MAX];
-	ok(arm_feedback(&a, true, f) == 0 && send(&a, 0x472, 1, 1, 0) == 0, "no power: silence");
+	ok(simarm_feedback(&a, true, f) == 0 && send(&a, 0x472, 1, 1, 0) == 0, "no power: silence");
 }
 
 /* Every command id with every first byte in every control state: nothing non-finite, in limits. */
@@ -401,10 +403,10 @@ static void any_byte(void)
 			f.can_id = id;
 			f.can_dlc = 8;
 			f.data[1] = (uint8_t)(b * 7);
-			int n = arm_take(&a, &f, reply);
+			int n = simarm_take(&a, &f, reply);
 			good = good && n >= 0 && n <= ARM_REPLY_MAX;
 			f.can_dlc = (uint8_t)(b % 8);
-			(void)arm_take(&a, &f, reply);
+			(void)simarm_take(&a, &f, reply);
 			run(&a, 1);
 		}
 	for (int i = 0; i < 6; i++)
@@ -421,7 +423,8 @@ static void feedback(void)
 	int32_t pose_raw[6] = { 0 }, joint_raw[6] = { 0 };
 	double q[6];
 
-	ok(arm_feedback(&a, false, f) == 14 && arm_feedback(&a, true, f) == 20, "14 and 20 frames");
+	ok(simarm_feedback(&a, false, f) == 14 && simarm_feedback(&a, true, f) == 20,
+		"14 and 20 frames");
 	for (int i = 0; i < 14; i++) {
 		(void)piper_decode(&f[i], &m);
 		int32_t *to = m.kind == PIPER_FB_POSE ? pose_raw : joint_raw;
@@ -435,12 +438,12 @@ static void feedback(void)
 		"pose and joints of a burst agree");
 	struct can_frame ask = { .can_id = 0x472, .can_dlc = 8, .data = { 3, 1 } },
 			 r[ARM_REPLY_MAX];
-	ok(arm_take(&a, &ask, r) == 1 && piper_decode(&r[0], &m) && m.kind == PIPER_FB_LIMITS &&
+	ok(simarm_take(&a, &ask, r) == 1 && piper_decode(&r[0], &m) && m.kind == PIPER_FB_LIMITS &&
 			m.u.limits.joint == 3 && m.u.limits.max_ddeg == 0 &&
 			m.u.limits.min_ddeg == -1700,
 		"0x472 answers the limits of joint 3");
 	piper_ask_firmware(&ask);
-	ok(arm_take(&a, &ask, r) == 11 && r[10].can_id == 0x4AF, "0x4AF answers eleven frames");
+	ok(simarm_take(&a, &ask, r) == 11 && r[10].can_id == 0x4AF, "0x4AF answers eleven frames");
 }
 
 int main(void)

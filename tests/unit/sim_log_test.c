@@ -36,18 +36,18 @@ static void bench_init(struct bench *b)
 	memset(b, 0, sizeof *b);
 	memcpy(o.start, READY, sizeof o.start);
 	o.starts_enabled = true;
-	arm_init(&b->a, &o, 1000 * MS);
-	log_init(&b->l, say, b, false);
-	log_spoken(&b->l, true, b->a.now_us);
+	simarm_init(&b->a, &o, 1000 * MS);
+	simlog_init(&b->l, say, b, false);
+	simlog_spoken(&b->l, true, b->a.now_us);
 }
 
 static void later(struct bench *b, int64_t ms)
 {
 	for (int64_t i = 0; i < ms; i++) {
-		arm_advance(&b->a, b->a.now_us + MS);
+		simarm_advance(&b->a, b->a.now_us + MS);
 		if (b->a.now_us % ARM_PERIOD_US == 0)
-			log_spoken(&b->l, log_fit(&b->a), b->a.now_us);
-		log_tick(&b->l, &b->a, b->a.now_us);
+			simlog_spoken(&b->l, simlog_fit(&b->a), b->a.now_us);
+		simlog_tick(&b->l, &b->a, b->a.now_us);
 	}
 }
 
@@ -55,8 +55,8 @@ static void take(struct bench *b, const struct can_frame *f)
 {
 	struct can_frame reply[ARM_REPLY_MAX];
 
-	log_command(&b->l, f, b->a.now_us);
-	(void)arm_take(&b->a, f, reply);
+	simlog_command(&b->l, f, b->a.now_us);
+	(void)simarm_take(&b->a, f, reply);
 }
 
 static void raw(struct bench *b, canid_t id, uint8_t b0, uint8_t b1, uint8_t b2, uint8_t b3)
@@ -68,7 +68,7 @@ static void raw(struct bench *b, canid_t id, uint8_t b0, uint8_t b1, uint8_t b2,
 
 static unsigned long total(const struct bench *b)
 {
-	return log_violations(&b->l);
+	return simlog_violations(&b->l);
 }
 
 static void send_pose(struct bench *b, double dz, int from, int to)
@@ -100,7 +100,7 @@ static void good_host(void)
 	struct can_frame g;
 
 	bench_init(&b);
-	log_opened(&b.l, b.a.now_us);
+	simlog_opened(&b.l, b.a.now_us);
 	later(&b, 301);
 	piper_ask_firmware(&g);
 	take(&b, &g);
@@ -125,7 +125,7 @@ static void good_host(void)
 	for (int i = 0; i < 3; i++)
 		take(&b, &f[i]);
 	later(&b, 500);
-	log_end(&b.l, b.a.now_us);
+	simlog_end(&b.l, b.a.now_us);
 	ok(total(&b) == 0, "a careful host: nothing to say (%lu, '%s')", total(&b), b.last);
 	ok(b.l.commands == 2 + 4 + 3 + 500 + 4, "%lu commands counted", b.l.commands);
 }
@@ -235,7 +235,7 @@ static void torn(void)
 	ok(b.seen[LOG_TORN] == 1, "0x156 missing: '%s'", b.last);
 	bench_init(&b);
 	send_pose(&b, 0, 0, 1);
-	log_end(&b.l, b.a.now_us);
+	simlog_end(&b.l, b.a.now_us);
 	ok(b.seen[LOG_TORN] == 1, "set open at the end: '%s'", b.last);
 }
 
@@ -268,13 +268,13 @@ static void in_time(void)
 	struct bench b;
 
 	bench_init(&b);
-	log_opened(&b.l, b.a.now_us);
+	simlog_opened(&b.l, b.a.now_us);
 	later(&b, 298);
 	raw(&b, 0x472, 1, 1, 0, 0);
 	raw(&b, 0x472, 2, 1, 0, 0);
 	ok(b.seen[LOG_EARLY] == 1 && total(&b) == 1, "a command 298 ms after opening");
-	log_closed(&b.l);
-	log_opened(&b.l, b.a.now_us);
+	simlog_closed(&b.l);
+	simlog_opened(&b.l, b.a.now_us);
 	later(&b, 300);
 	raw(&b, 0x472, 1, 1, 0, 0);
 	ok(b.seen[LOG_EARLY] == 1, "  ... 300 ms after the next opening is in time");
@@ -282,7 +282,7 @@ static void in_time(void)
 	bench_init(&b);
 	raw(&b, 0x151, 1, 1, 25, 0);
 	send_joints(&b, 0);
-	arm_force_status(&b.a, 5);
+	simarm_force_status(&b.a, 5);
 	later(&b, 150);
 	send_joints(&b, 0);
 	ok(total(&b) == 0, "a target shortly after a fault passes");
@@ -290,7 +290,7 @@ static void in_time(void)
 	send_joints(&b, 0);
 	send_joints(&b, 0);
 	ok(b.seen[LOG_AFTER_FAULT] == 1 && total(&b) == 1, "later it is named, once");
-	arm_force_status(&b.a, 0);
+	simarm_force_status(&b.a, 0);
 	later(&b, 10);
 	send_joints(&b, 0);
 	ok(total(&b) == 1, "  ... and passes again afterwards");
@@ -298,7 +298,7 @@ static void in_time(void)
 	bench_init(&b);
 	raw(&b, 0x151, 1, 1, 25, 0);
 	send_joints(&b, 0);
-	arm_advance(&b.a, b.a.now_us + 151 * MS); /* no burst meanwhile */
+	simarm_advance(&b.a, b.a.now_us + 151 * MS); /* no burst meanwhile */
 	send_joints(&b, 0);
 	ok(b.seen[LOG_UNHEARD] == 1 && total(&b) == 1, "a target to a silent arm");
 }
