@@ -8,9 +8,9 @@ help_is_good() {
 	"$1" --help </dev/null >"$work/help" 2>"$work/err"
 	rc=$?
 	lines=$(wc -l <"$work/help")
-	[ $rc -eq 0 ] && [ ! -s "$work/err" ] && [ "$lines" -ge 4 ] && [ "$lines" -le 45 ] &&
+	[ $rc -eq 0 ] && [ ! -s "$work/err" ] && [ "$lines" -ge 4 ] && [ "$lines" -le 60 ] &&
 		head -n 1 "$work/help" | grep -q "^usage: $1 " && return
-	echo "exit $rc, $lines lines (4 to 45 wanted)"
+	echo "exit $rc, $lines lines (4 to 60 wanted)"
 	cat "$work/err" "$work/help"
 	return 1
 }
