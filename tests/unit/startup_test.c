@@ -89,7 +89,9 @@ static void obey(struct played *p, const struct can_frame *f)
 			p->ctrl = 1;
 			p->status = 0;
 		}
-	} else if (m.kind == PIPER_FB_FIRMWARE && p->tells) {
+	} else if (f->can_id == 0x4AF) {
+		if (!p->tells)
+			return;
 		piper_fb_firmware(fw, "H-V1.2-1", p->firmware, "260101");
 		for (int i = 0; i < PIPER_FIRMWARE_FRAMES; i++)
 			hear(p, &fw[i]);
