@@ -192,11 +192,12 @@ static int insert(struct text *t, size_t there, const char *member, size_t n)
 
 int age_to_wire(const char *line, size_t n, int64_t now_us, char *out, size_t room)
 {
-	struct text t = { out, 0, room, false };
+	struct text t = { .room = room };
 	int64_t value[2];
 	size_t there = 0;
 	char member[64];
 
+	t.p = out;
 	if (walk((struct span){ line, n }, &t, (const char *const[2]){ "t", NULL }, value,
 		    &there) != 1)
 		return -1;
@@ -208,11 +209,12 @@ int age_to_wire(const char *line, size_t n, int64_t now_us, char *out, size_t ro
 int age_from_wire(
 	struct age_conn *c, const char *line, size_t n, int64_t now_us, char *out, size_t room)
 {
-	struct text t = { out, 0, room, false };
+	struct text t = { .room = room };
 	int64_t value[2];
 	size_t there = 0;
 	char member[32];
 
+	t.p = out;
 	if (walk((struct span){ line, n }, &t, (const char *const[2]){ "age", "clk" }, value,
 		    &there) != 2)
 		return -1;

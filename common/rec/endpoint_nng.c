@@ -223,28 +223,36 @@ int ep_nng_next(struct ep_nng *e, const char **line, size_t *n)
 	}
 }
 
-static void send_line(struct ep_nng *e, const char *line, size_t n)
+/* The line as it goes out, with its newline, in e->line: its length, 0 counted and not sent. */
+static size_t wire_line(struct ep_nng *e, const char *line, size_t n)
 {
 	if (n > REC_LINE_MAX) {
 		e->counts->oversize++;
+		return 0;
+	}
+	if (!e->is_aged) {
+		memcpy(e->line, line, n);
+		return n;
+	}
+	int len = age_to_wire(line, n - 1, clock_now(), e->line, sizeof e->line - 1);
+	if (len < 0) {
+		e->counts->refused++;
+		return 0;
+	}
+	if (len >= REC_LINE_MAX) {
+		e->counts->oversize++;
+		return 0;
+	}
+	e->line[len] = '\n';
+	return (size_t)len + 1;
+}
+
+static void send_line(struct ep_nng *e, const char *line, size_t n)
+{
+	n = wire_line(e, line, n);
+	if (n == 0)
 		return;
-	}
-	if (e->is_aged) {
-		int len = age_to_wire(line, n - 1, clock_now(), e->line, sizeof e->line - 1);
-		if (len < 0) {
-			e->counts->refused++;
-			return;
-		}
-		if (len >= REC_LINE_MAX) {
-			e->counts->oversize++;
-			return;
-		}
-		e->line[len] = '\n';
-		line = e->line;
-		n = (size_t)len + 1;
-	}
-	/* nng copies; it has no other use for the bytes it was given. */
-	if (nng_send(e->socket, (void *)(uintptr_t)line, n, NNG_FLAG_NONBLOCK) != 0) {
+	if (nng_send(e->socket, e->line, n, NNG_FLAG_NONBLOCK) != 0) { /* copies */
 		e->counts->dropped++;
 		return;
 	}

@@ -3,183 +3,18 @@
  * a key is known (type, range, length), silent where it is not: unknown keys are kept as their
  * own text in `extra`, in order.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <jansson.h>
 
 #include "rec/record.h"
+#include "rec/record_get.h"
 #include "rec/record_parts.h"
-
-struct reader {
-	json_t *o;
-	bool null_is_nan; /* feedback only: a float that was not finite travels as null */
-	char *why;
-	size_t why_n;
-};
-
-static int refuse(struct reader *d, const char *key, const char *what)
-{
-	(void)snprintf(d->why, d->why_n, "%s: %s", key, what);
-	return -1;
-}
-
-/* Values by key. `has` NULL: the key must be there. 0, or -1 refused. */
-
-static int get_text(struct reader *d, const char *key, char *out, size_t room, bool *has)
-{
-	json_t *v = json_object_get(d->o, key);
-
-	if (has != NULL)
-		*has = v != NULL;
-	if (v == NULL)
-		return has != NULL ? 0 : refuse(d, key, "missing");
-	if (!json_is_string(v))
-		return refuse(d, key, "not a string");
-	if (json_string_length(v) >= room)
-		return refuse(d, key, "too long");
-	memcpy(out, json_string_value(v), json_string_length(v) + 1);
-	return 0;
-}
-
-static int get_int(struct reader *d, const char *key, int64_t lo, int64_t hi, int64_t *out)
-{
-	json_t *v = json_object_get(d->o, key);
-
-	if (v == NULL)
-		return refuse(d, key, "missing");
-	if (!json_is_integer(v))
-		return refuse(d, key, "not a whole number");
-	*out = json_integer_value(v);
-	return *out >= lo && *out <= hi ? 0 : refuse(d, key, "out of range");
-}
-
-static int get_word(struct reader *d, const char *key, const char *const *names, int *out)
-{
-	json_t *v = json_object_get(d->o, key);
-
-	if (v == NULL)
-		return refuse(d, key, "missing");
-	for (int i = 0; json_is_string(v) && names[i] != NULL; i++)
-		if (strcmp(json_string_value(v), names[i]) == 0) {
-			*out = i;
-			return 0;
-		}
-	return refuse(d, key, "not one of its words");
-}
-
-static int to_real(struct reader *d, const char *key, const json_t *v, double *out)
-{
-	if (d->null_is_nan && json_is_null(v)) {
-		*out = (double)NAN;
-		return 0;
-	}
-	if (!json_is_number(v))
-		return refuse(d, key, "not a number");
-	*out = json_number_value(v);
-	return 0;
-}
-
-static int get_real(struct reader *d, const char *key, double *out, bool *has)
-{
-	json_t *v = json_object_get(d->o, key);
-
-	if (has != NULL)
-		*has = v != NULL;
-	if (v == NULL)
-		return has != NULL ? 0 : refuse(d, key, "missing");
-	return to_real(d, key, v, out);
-}
-
-static int to_reals(struct reader *d, const char *key, const json_t *v, int most, double *out)
-{
-	if (!json_is_array(v))
-		return refuse(d, key, "not an array");
-	if (json_array_size(v) == 0 || json_array_size(v) > (size_t)most)
-		return refuse(d, key, "wrong number of values");
-	for (size_t i = 0; i < json_array_size(v); i++)
-		if (to_real(d, key, json_array_get(v, i), out + i) != 0)
-			return -1;
-	return (int)json_array_size(v);
-}
-
-/* 1..most numbers; n 0: absent. */
-static int get_reals(struct reader *d, const char *key, int most, double *out, int *n)
-{
-	json_t *v = json_object_get(d->o, key);
-
-	*n = v == NULL ? 0 : to_reals(d, key, v, most, out);
-	return *n < 0 ? -1 : 0;
-}
-
-static int get_vec3(struct reader *d, const char *key, struct vec3 *out, bool *has)
-{
-	double v[3];
-	int n;
-
-	if (get_reals(d, key, 3, v, &n) != 0)
-		return -1;
-	*has = n != 0;
-	if (n == 0)
-		return 0;
-	if (n != 3)
-		return refuse(d, key, "wrong number of values");
-	*out = (struct vec3){ v[0], v[1], v[2] };
-	return 0;
-}
-
-/* p and q: both or neither. */
-static int get_pose(struct reader *d, struct pose *out, bool *has)
-{
-	double q[4];
-	int n;
-
-	if (get_vec3(d, "p", &out->p, has) != 0 || get_reals(d, "q", 4, q, &n) != 0)
-		return -1;
-	if (!*has && n == 0)
-		return 0;
-	if (!*has)
-		return refuse(d, "p", "missing");
-	if (n != 4)
-		return refuse(d, "q", n == 0 ? "missing" : "wrong number of values");
-	out->q = (struct quat){ q[0], q[1], q[2], q[3] };
-	return 0;
-}
-
-/* An array of strings, joined by commas. Strict: names of a clamped list; else any text. */
-static int get_list(
-	struct reader *d, const char *key, bool strict, char *out, size_t room, bool *has)
-{
-	json_t *v = json_object_get(d->o, key);
-	size_t n = 0;
-
-	*has = v != NULL;
-	if (v == NULL)
-		return 0;
-	if (!json_is_array(v))
-		return refuse(d, key, "not an array");
-	for (size_t i = 0; i < json_array_size(v); i++) {
-		json_t *s = json_array_get(v, i);
-		if (!json_is_string(s))
-			return refuse(d, key, "not strings");
-		size_t len = json_string_length(s);
-		if (strict ? !rec_name_ok(json_string_value(s), len)
-			   : len == 0 || strchr(json_string_value(s), ',') != NULL)
-			return refuse(d, key, "not names");
-		if (n + (n > 0) + len >= room)
-			return refuse(d, key, "too long");
-		if (n > 0)
-			out[n++] = ',';
-		memcpy(out + n, json_string_value(s), len + 1);
-		n += len;
-	}
-	return 0;
-}
 
 /* Bodies. */
 
-static int read_pose(struct reader *d, struct rec *r)
+static int read_pose(struct getter *d, struct rec *r)
 {
 	struct rec_pose *o = &r->u.pose;
 	json_t *valid = json_object_get(d->o, "valid");
@@ -192,13 +27,13 @@ static int read_pose(struct reader *d, struct rec *r)
 		return -1;
 	o->frame = (enum rec_frame)frame;
 	if (!json_is_boolean(valid))
-		return refuse(d, "valid", "neither true nor false");
+		return get_refuse(d, "valid", "neither true nor false");
 	o->valid = json_is_true(valid);
 	if (get_pose(d, &o->pose, &has) != 0 || get_real(d, "grip", &o->grip, &o->has_grip) != 0 ||
 		get_real(d, "ts", &o->ts, &o->has_ts) != 0)
 		return -1;
 	if (!has)
-		return refuse(d, "p", "missing");
+		return get_refuse(d, "p", "missing");
 	o->has_flags = json_object_get(d->o, "flags") != NULL;
 	if (o->has_flags) {
 		if (get_int(d, "flags", 0, UINT32_MAX, &flags) != 0)
@@ -213,7 +48,7 @@ static int read_pose(struct reader *d, struct rec *r)
 	return reason == NULL ? 0 : -1;
 }
 
-static int read_joints(struct reader *d, struct rec *r)
+static int read_joints(struct getter *d, struct rec *r)
 {
 	struct rec_joints *o = &r->u.joints;
 	json_t *hand = json_object_get(d->o, "hand");
@@ -221,7 +56,7 @@ static int read_joints(struct reader *d, struct rec *r)
 	if (get_reals(d, "j", REC_JOINT_MAX, o->j, &o->nj) != 0)
 		return -1;
 	if (o->nj == 0)
-		return refuse(d, "j", "missing");
+		return get_refuse(d, "j", "missing");
 	if (json_is_number(hand)) {
 		o->nhand = 1;
 		o->hand[0] = json_number_value(hand);
@@ -229,12 +64,12 @@ static int read_joints(struct reader *d, struct rec *r)
 		if (get_reals(d, "hand", 6, o->hand, &o->nhand) != 0)
 			return -1;
 		if (o->nhand != 6)
-			return refuse(d, "hand", "neither a number nor six");
+			return get_refuse(d, "hand", "neither a number nor six");
 	}
 	return get_real(d, "grip", &o->grip, &o->has_grip);
 }
 
-static int read_command(struct reader *d, struct rec *r)
+static int read_command(struct getter *d, struct rec *r)
 {
 	struct rec_command *o = &r->u.command;
 	int set;
@@ -251,31 +86,31 @@ static int read_command(struct reader *d, struct rec *r)
 		return -1;
 	o->set = (enum rec_set)set;
 	if (o->has_pose && !rec_quat_ok(o->pose.q))
-		return refuse(d, "q", "its norm is off 1 by more than 0.01");
+		return get_refuse(d, "q", "its norm is off 1 by more than 0.01");
 	return 0;
 }
 
-static int read_jac(struct reader *d, struct rec_feedback *o)
+static int read_jac(struct getter *d, struct rec_feedback *o)
 {
 	json_t *rows = json_object_get(d->o, "jac");
 
 	if (rows == NULL)
 		return 0;
 	if (!json_is_array(rows) || json_array_size(rows) != 6)
-		return refuse(d, "jac", "not six rows");
+		return get_refuse(d, "jac", "not six rows");
 	for (size_t i = 0; i < 6; i++) {
-		int n = to_reals(d, "jac", json_array_get(rows, i), REC_JOINT_MAX, o->jac[i]);
+		int n = get_reals_of(d, "jac", json_array_get(rows, i), REC_JOINT_MAX, o->jac[i]);
 		if (n < 0)
 			return -1;
 		if (i > 0 && n != o->njac)
-			return refuse(d, "jac", "rows differ in length");
+			return get_refuse(d, "jac", "rows differ in length");
 		o->njac = n;
 	}
 	return 0;
 }
 
 /* gate, why and runs stand together in the feedback of a writer (gate:G26). */
-static int read_gate(struct reader *d, struct rec_feedback *o)
+static int read_gate(struct getter *d, struct rec_feedback *o)
 {
 	static const char *const gates[] = { "init", "hold", "run", "estop", "fault", NULL };
 	bool has_why;
@@ -288,14 +123,14 @@ static int read_gate(struct reader *d, struct rec_feedback *o)
 	if (!o->has_gate)
 		return 0;
 	if (!has_why)
-		return refuse(d, "why", "missing");
+		return get_refuse(d, "why", "missing");
 	if (get_word(d, "gate", gates, &gate) != 0)
 		return -1;
 	(void)snprintf(o->gate, sizeof o->gate, "%s", gates[gate]);
 	return get_int(d, "runs", 0, REC_INT_MAX, &o->runs);
 }
 
-static int read_feedback(struct reader *d, struct rec *r)
+static int read_feedback(struct getter *d, struct rec *r)
 {
 	struct rec_feedback *o = &r->u.feedback;
 	int kind, state;
@@ -316,7 +151,7 @@ static int read_feedback(struct reader *d, struct rec *r)
 	o->kind = (enum rec_kind)kind;
 	o->state = (enum rec_state)state;
 	if (o->has_twist != has_omega)
-		return refuse(d, has_omega ? "pdot" : "omega", "missing");
+		return get_refuse(d, has_omega ? "pdot" : "omega", "missing");
 	o->has_mode = json_object_get(d->o, "mode") != NULL;
 	if (!o->has_mode)
 		return 0;
@@ -327,7 +162,7 @@ static int read_feedback(struct reader *d, struct rec *r)
 }
 
 /* A stop is never lost for its words: `why` may be absent, and a long one is cut. */
-static int read_stop(struct reader *d, struct rec *r)
+static int read_stop(struct getter *d, struct rec *r)
 {
 	struct rec_stop *o = &r->u.stop;
 	json_t *why = json_object_get(d->o, "why");
@@ -339,12 +174,12 @@ static int read_stop(struct reader *d, struct rec *r)
 	if (why == NULL)
 		return 0;
 	if (!json_is_string(why))
-		return refuse(d, "why", "not a string");
+		return get_refuse(d, "why", "not a string");
 	rec_copy_text(o->why, sizeof o->why, json_string_value(why));
 	return 0;
 }
 
-static int read_event(struct reader *d, struct rec *r)
+static int read_event(struct getter *d, struct rec *r)
 {
 	struct rec_event *o = &r->u.event;
 	bool has;
@@ -355,7 +190,7 @@ static int read_event(struct reader *d, struct rec *r)
 	return get_int(d, "n", 0, REC_INT_MAX, &o->n);
 }
 
-static int read_beat(struct reader *d, struct rec *r)
+static int read_beat(struct getter *d, struct rec *r)
 {
 	struct rec_beat *o = &r->u.beat;
 	int level = REC_HOLD;
@@ -369,7 +204,7 @@ static int read_beat(struct reader *d, struct rec *r)
 	return 0;
 }
 
-static int read_nothing(struct reader *d, struct rec *r)
+static int read_nothing(struct getter *d, struct rec *r)
 {
 	(void)d;
 	(void)r;
@@ -378,7 +213,7 @@ static int read_nothing(struct reader *d, struct rec *r)
 
 /* By type: how its body is read and which keys that uses; the rest is extra. */
 static const struct {
-	int (*read)(struct reader *d, struct rec *r);
+	int (*read)(struct getter *d, struct rec *r);
 	const char *keys[16];
 } bodies[] = {
 	[REC_POSE] = { read_pose,
@@ -409,7 +244,7 @@ static bool is_known_key(enum rec_type type, const char *key)
 	return false;
 }
 
-static int read_head(struct reader *d, struct rec *r)
+static int read_head(struct getter *d, struct rec *r)
 {
 	char name[sizeof r->type_name], src[REC_SRC_MAX];
 	int64_t v, seq, t;
@@ -422,11 +257,11 @@ static int read_head(struct reader *d, struct rec *r)
 		get_int(d, "t", 0, REC_INT_MAX, &t) != 0)
 		return -1;
 	if (!rec_src_ok(src))
-		return refuse(d, "src", "not letters, digits, . _ -");
+		return get_refuse(d, "src", "not letters, digits, . _ -");
 	while (rec_type_names[type] != NULL && strcmp(name, rec_type_names[type]) != 0)
 		type++;
 	if (type != REC_OTHER && v != 1)
-		return refuse(d, "v", "not 1");
+		return get_refuse(d, "v", "not 1");
 	rec_init(r, (enum rec_type)type, src, seq, t);
 	(void)snprintf(r->type_name, sizeof r->type_name, "%s", name);
 	r->v = (int)v;
@@ -487,14 +322,14 @@ static void keep_unknown(const char *line, json_t *o, struct rec *r)
 
 int rec_parse_json(const char *line, size_t n, struct rec *r, char *why, size_t why_n)
 {
-	struct reader d = { NULL, false, why, why_n };
+	struct getter d = { NULL, false, why, why_n };
 	char text[REC_LINE_MAX];
 	json_error_t err;
 
 	if (n >= sizeof text)
-		return refuse(&d, "line", "too long");
+		return get_refuse(&d, "line", "too long");
 	if (memchr(line, '\n', n) != NULL || memchr(line, '\0', n) != NULL)
-		return refuse(&d, "line", "holds a newline or NUL");
+		return get_refuse(&d, "line", "holds a newline or NUL");
 	memcpy(text, line, n);
 	text[n] = '\0';
 	d.o = json_loadb(text, n, JSON_REJECT_DUPLICATES, &err);
@@ -508,7 +343,7 @@ int rec_parse_json(const char *line, size_t n, struct rec *r, char *why, size_t 
 	}
 	int rc = -1;
 	if (!json_is_object(d.o))
-		(void)refuse(&d, "line", "not an object");
+		(void)get_refuse(&d, "line", "not an object");
 	else if (read_head(&d, r) == 0 && bodies[r->type].read(&d, r) == 0)
 		rc = 0;
 	if (rc == 0)

@@ -269,13 +269,14 @@ static void test_foreign_messages(void)
 	static char big[5000];
 	const char *url = in_dir("ipc://", "raw");
 	struct ep *in = must(url, EP_STOP_IN);
+	char three[] = "one\r\n\ntwo\nthree", after[] = "after", again[] = "again\n";
 	nng_socket pub;
 	const char *got = NULL;
 
 	if (nng_pub0_open(&pub) != 0 || nng_dial(pub, url, NULL, 0) != 0)
 		abort();
 	for (int i = 0; i < 200 && got == NULL; i++) {
-		(void)nng_send(pub, (void *)(uintptr_t) "one\r\n\ntwo\nthree", 15, 0);
+		(void)nng_send(pub, three, 15, 0);
 		got = next(in, 20);
 	}
 	bool first = got != NULL && strcmp(got, "one") == 0;
@@ -286,7 +287,7 @@ static void test_foreign_messages(void)
 		"a body of several lines, the last without newline");
 	memset(big, 'x', sizeof big);
 	(void)nng_send(pub, big, REC_LINE_MAX, 0);
-	(void)nng_send(pub, (void *)(uintptr_t) "after", 5, 0);
+	(void)nng_send(pub, after, 5, 0);
 	while ((got = next(in, 2000)) != NULL && strcmp(got, "after") != 0)
 		;
 	ok(got != NULL && ep_counts(in).overlong == 1,
@@ -294,7 +295,7 @@ static void test_foreign_messages(void)
 	(void)nng_send(pub, big, sizeof big, 0);
 	ok(next(in, 100) == NULL, "a larger message is not taken");
 	for (int i = 0; i < 200; i++) {
-		(void)nng_send(pub, (void *)(uintptr_t) "again\n", 6, 0);
+		(void)nng_send(pub, again, 6, 0);
 		if ((got = next(in, 20)) != NULL)
 			break;
 	}
