@@ -7,9 +7,9 @@
 one() {
 	(cd "$work/in" && run_example "$1" 30)
 }
-for page in man/man1/*.1; do
+for page in man/man1/*.1 man/man5/*.5; do
 	[ -e "$page" ] || continue
-	name=$(basename "$page" .1)
+	name=$(basename "${page%.*}")
 	mkdir -p "$work/ex" "$work/in"
 	check "$name: examples are readable" awk -v dir="$work/ex" -f tests/lib/examples.awk "$page"
 	for file in "$work"/ex/*; do
