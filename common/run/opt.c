@@ -31,6 +31,18 @@ static void add_long(struct parser *p, int i, const char *name, bool arg, int va
 	p->longs[i] = (struct option){ name, arg ? required_argument : no_argument, NULL, val };
 }
 
+/* Two options of one name: the later one would never be seen. A mistake in a table, found by the
+ * first start of its program. */
+static void check_names(const struct parser *p, int n)
+{
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < i; k++)
+			if (strcmp(p->longs[i].name, p->longs[k].name) == 0 ||
+				p->longs[i].val == p->longs[k].val)
+				die(EXIT_RUNTIME, "option table: --%s: its name or letter is taken",
+					p->longs[i].name);
+}
+
 static void build(struct parser *p)
 {
 	/* "-": operands come in their order; ":": a missing argument is told apart. */
@@ -55,6 +67,7 @@ static void build(struct parser *p)
 	add_long(p, i++, "quiet", false, VAL_QUIET);
 	add_long(p, i++, "verbose", false, VAL_VERBOSE);
 	p->longs[i] = (struct option){ 0 };
+	check_names(p, i);
 }
 
 static void set_list(const struct opt *o, const char *text, char *why, size_t n)

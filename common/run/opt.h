@@ -83,7 +83,7 @@ int opt_clock(void *dst, const char *text, char *why, size_t n); /* mono | input
 
 #define OPT_IN(o) { OPT_STR, 'i', "input", &(o).in, "EP", "input: -, a file, an nng URL (default -)", 0, 0, 0 }
 #define OPT_OUT(o) { OPT_LIST, 'o', "output", &(o).out, "EP", "output, repeatable: -, a file, an nng URL (default -)", 0, 0, 0 }
-#define OPT_STOP(o, text) { OPT_LIST, 'e', "stop", &(o).stop, "URL", text, 0, 0, 0 }
+#define OPT_STOP(o, text) { OPT_LIST, 'e', "stop-channel", &(o).stop, "URL", text, 0, 0, 0 }
 #define OPT_COUNT(o) { OPT_INT, 'n', "count", &(o).count, "N", "end after N records (default 0: no limit)", 0, 9e15, 0 }
 #define OPT_SRC(o, text) { OPT_STR, 0, "src", &(o).src, "NAME", text, 0, 0, 0 }
 #define OPT_MAX_AGE(o) { OPT_DUR, 0, "max-age", &(o).max_age_us, "D", "oldest pose that is used (default 100ms)", 1000, 10e6, 0 }

@@ -136,6 +136,39 @@ static void refused(void)
 	}
 }
 
+/* A table in which two options share a name or a letter does not start. */
+static int status_of_table(char key, const char *name)
+{
+	bool a, b;
+	const struct opt table[] = {
+		{ OPT_FLAG, 'x', "stop", &a, NULL, "", 0, 0, NULL },
+		{ OPT_FLAG, key, name, &b, NULL, "", 0, 0, NULL },
+		{ OPT_END, 0, NULL, NULL, NULL, NULL, 0, 0, NULL },
+	};
+	const struct opt_tool tool = { "clamp", "", "Text.", table, 0, 0 };
+	char word[] = "clamp", *argv[] = { word, NULL };
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+		opt_parse(&tool, 1, argv);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void tables(void)
+{
+	ok(status_of_table('y', "other") == 0, "a good table");
+	ok(status_of_table(0, "stop") == 1, "a long name used twice");
+	ok(status_of_table('x', "other") == 1, "a letter used twice");
+	ok(status_of_table('q', "other") == 1, "a letter every tool has");
+}
+
 static void help(void)
 {
 	char buf[4096];
@@ -193,6 +226,7 @@ int main(void)
 	alarm(30);
 	taken();
 	refused();
+	tables();
 	help();
 	ready();
 	printf("1..%d\n", n);
