@@ -213,7 +213,7 @@ after() { # LINE TEXT
 	names "acceleration 1.800 m/s2, by 0.600" --accel 1.2 --jitter 0
 	sed -i "$(nth 154 4)s/154#00007530/154#00007D00/" "$T/log" # 2 degrees at once
 	names "angular speed 60.001 deg/s, by 10.001" --aspeed 50 --jitter 0
-	names "angular acceleration 31.4"
+	names "angular acceleration 31.417 rad/s2, by 16.417" --jitter 0
 }
 
 @test "nothing is judged across a gap: after a HOLD motion begins anew" {
