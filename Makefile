@@ -133,6 +133,7 @@ asan-built: export ASAN_OPTIONS := exitcode=99:log_path=$(abspath build-asan)/re
 asan-built: export UBSAN_OPTIONS := print_stacktrace=1:halt_on_error=1:exitcode=99:log_path=$(abspath build-asan)/report
 asan-built: export TELEOP_SANITIZED := 1
 asan-built:
+	@[ '$(BUILD)' = build-asan ] || { echo "make asan starts this" >&2; exit 2; }
 	@rm -f build-asan/report.*
 	@$(PROVE) $(SUITE_ASAN) </dev/null
 	@if ls build-asan/report.* >/dev/null 2>&1; then \

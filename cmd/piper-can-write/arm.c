@@ -153,8 +153,10 @@ int firmware_compare(const char *a, const char *b)
 {
 	int x[3], y[3];
 
-	if (sscanf(a, "S-V%d.%d-%d", &x[0], &x[1], &x[2]) != 3 ||
-		sscanf(b, "S-V%d.%d-%d", &y[0], &y[1], &y[2]) != 3)
+	/* Four digits cannot overflow. NOLINTNEXTLINE(cert-err34-c) */
+	if (sscanf(a, "S-V%4d.%4d-%4d", &x[0], &x[1], &x[2]) != 3 ||
+		/* NOLINTNEXTLINE(cert-err34-c) */
+		sscanf(b, "S-V%4d.%4d-%4d", &y[0], &y[1], &y[2]) != 3)
 		return -2;
 	for (int i = 0; i < 3; i++)
 		if (x[i] != y[i])

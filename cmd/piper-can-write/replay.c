@@ -28,7 +28,8 @@ static void ticks_until(struct writer *w, struct replay *p, int64_t t)
 
 	while ((at = tick_time(w, p)) <= t) {
 		if (t - at > GAP_US && at - w->gate.newest_us > GAP_US) {
-			p->k += (int64_t)((double)(t - at - GAP_US / 2) * 1e-6 * w->o->rate_hz);
+			int64_t skip_us = t - at - GAP_US / 2;
+			p->k += (int64_t)((double)skip_us * 1e-6 * w->o->rate_hz);
 			w->gate.due_us = 0; /* left out, not late */
 			at = tick_time(w, p);
 		}
