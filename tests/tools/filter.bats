@@ -181,3 +181,33 @@ pose() { # src seq x [rest]
 	wait_for 2 grep -q "\"seq\":$i," "$T/got"
 	[[ $(tail -n 1 "$T/got") == *'"p":[2.000000000,'* ]]
 }
+
+@test "tls and wss take certificate and CA from the environment, and are refused without" {
+	command -v openssl >/dev/null || skip "openssl is not installed"
+	run "$F" -i tls+tcp://localhost:1
+	[ "$status" -eq 1 ]
+	[[ $output == *TELEOP_TLS_CA* ]]
+	run "$F" -o wss://localhost:1/ </dev/null
+	[ "$status" -eq 1 ]
+	[[ $output == *TELEOP_TLS_CERT* ]]
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout "$T/key" -out "$T/cert" -days 2 \
+		-subj /CN=localhost -addext subjectAltName=DNS:localhost 2>/dev/null
+	cat "$T/cert" "$T/key" >"$T/both"
+	mkfifo "$T/in"
+	i=0
+	send_one() {
+		pose a $((++i)) 0.000000000 >&9
+		grep -q seq "$T/got"
+	}
+	for url in tls+tcp://localhost:$((20000 + RANDOM)) wss://localhost:$((20000 + RANDOM))/rec; do
+		: >"$T/got"
+		TELEOP_TLS_CA=$T/cert start sink "$F" -i "$url" -o "$T/got"
+		TELEOP_TLS_CERT=$T/both start_in src "$T/in" "$F" -o "$url"
+		exec 9>"$T/in"
+		wait_for 5 send_one
+		exec 9>&-
+		wait_exit src 2
+		stop sink
+		wait_exit sink 2
+	done
+}
