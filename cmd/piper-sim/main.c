@@ -384,7 +384,7 @@ static void begin(struct sim *s)
 	open_control(s);
 	s->bus = can_open_device(s->o.bus, why, sizeof why);
 	if (!s->bus)
-		die(EXIT_RUNTIME, "%s", why);
+		die(EXIT_RUNTIME, "%s: %s", s->o.bus, why);
 	s->is_slcan = can_kind(s->bus) == CAN_SLCAN;
 	now = clock_now();
 	s->started_us = s->due_us = now;

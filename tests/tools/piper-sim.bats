@@ -241,6 +241,59 @@ listened() {
 	jq -es '.[-1] | .dropped > 1000 and .bursts > 300' "$T/sim.err"
 }
 
+@test "options that begin with a fault: mute, paused, frozen, silent firmware" {
+	sim --mute --firmware '' --control "$T/ctl" --log-feedback
+	host
+	put 472 0101000000000000
+	log_has ' arm 472#'
+	echo resume >"$T/ctl"
+	wait_for 5 grep -qa t2A1 "$T/heard"
+	run ! grep -qa t473 "$T/heard"
+	put 4AF 0100000000000000 472 0201000000000000
+	wait_for 5 grep -qa t473 "$T/heard"
+	run ! grep -qa t4AF "$T/heard"
+	stop sim
+	wait_exit sim 5
+	exec 7>&-
+
+	sim --feedback-pause --freeze-joint 1 --enabled --start $READY --control "$T/ctl" --log-feedback
+	host
+	put 151 0101640000000000 155 000013880001387C 156 FFFF503800000000 157 00005DC000000000
+	put 472 0101000000000000
+	wait_for 5 grep -qa t473 "$T/heard"
+	run ! grep -qa t2A1 "$T/heard"
+	echo resume >"$T/ctl"
+	log_has '2A5#000000000001387C'
+}
+
+@test "options of the model: latch, gripper, damp, kinematics" {
+	sim --enabled --start $READY --latch each --gripper 30 --dh old --allow-damp --log-feedback
+	host
+	listened
+	log_has '2A8#0000753000008000'
+	# Old kinematics: the flange stands elsewhere than the 0.280, 0.199 m of the new.
+	run ! grep -q '2A2#000445' "$T/log"
+	put 151 0101640000000000 155 000013880001387C
+	log_has '2A5#000013880001387C' # the other joints were never sent: taken as 0
+	put 150 0100000000000000
+	log_has 'arm control 1 \(CAN\) status 1'
+	run ! grep -q 'violation forbidden' "$T/log"
+}
+
+@test "--ready-fd, SIGUSR2, -v" {
+	mkfifo "$T/ready"
+	start sim bash -c 'exec piper-sim -v --ready-fd 8 --log "$0/log" "slcan:$0/arm" 8>"$0/ready"' "$T"
+	read -r -t 5 line <"$T/ready"
+	[ "$line" = ready ]
+	[ -L "$T/arm" ]
+	stop sim USR2
+	wait_for 5 grep -q '"type":"status"' "$T/sim.err"
+	stop sim USR1
+	host
+	put 150 0000000000000000
+	wait_for 5 grep -q 'violation forbidden: 0x150' "$T/sim.err"
+}
+
 @test "wrong usage exits 2 with one line" {
 	for args in "" "a b" "--start 1,2,3 x" "--start 0,-5,0,0,0,0 x" "--latch now x" \
 		"--feedback-delay 2s x" "--freeze-joint 7 x" "--gripper 90 x" "--speed nan x"; do
