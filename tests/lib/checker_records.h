@@ -51,6 +51,16 @@ static inline void records_take(
 	k->runs = runs;
 }
 
+/* The change to RUN is told right after the first set of that RUN: it counts for that set. */
+static inline void records_gate(struct records *r, int from, const char *gate, int64_t runs)
+{
+	for (int i = from; i < r->n; i++)
+		if (strcmp(gate, "run") == 0 && runs == r->v[i].runs + 1) {
+			memcpy(r->v[i].gate, "run", 4);
+			r->v[i].runs = runs;
+		}
+}
+
 static inline int records_read(struct records *r, const char *path)
 {
 	static struct rec rec;
@@ -59,6 +69,7 @@ static inline int records_read(struct records *r, const char *path)
 	ssize_t n;
 	long line = 0;
 	int64_t runs = 0;
+	int since = 0; /* commands before this one were written before the last feedback */
 	FILE *in = fopen(path, "r");
 
 	if (!in) {
@@ -76,6 +87,8 @@ static inline int records_read(struct records *r, const char *path)
 		if (rec.type == REC_FEEDBACK && rec.u.feedback.has_gate) {
 			memcpy(gate, rec.u.feedback.gate, sizeof(gate));
 			runs = rec.u.feedback.runs;
+			records_gate(r, since, gate, runs);
+			since = r->n;
 		} else if (rec.type == REC_COMMAND) {
 			records_take(r, &rec, line, gate, runs);
 		}
