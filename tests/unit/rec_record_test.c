@@ -236,6 +236,8 @@ static void test_accepted(void)
 	ok(is_read(with("0.280000000", "-0.000000000")) && rec_print(&r, out, sizeof out) > 0 &&
 			strstr(out, "[0.000000000,") != NULL,
 		"minus zero is read, and written as zero");
+	const char *minus = with("0.280000000", "-0.000000000");
+	ok(rec_parse_direct(minus, strlen(minus), &r) == 0, "but is not the canonical form");
 	ok(is_read(with("\"seq\":17",
 		   "\"a\":[1,{\"b\":\"]\\\"\"}],\"seq\":17, \"caf\xc3\xa9\" : 1.10")) &&
 			strcmp(r.extra, ",\"a\":[1,{\"b\":\"]\\\"\"}],\"caf\xc3\xa9\":1.10") == 0 &&
