@@ -21,7 +21,8 @@ enum can_kind { CAN_SOCKET, CAN_SLCAN, CAN_TEXT, CAN_UNIXGRAM };
 
 struct can_rx {
 	struct can_frame f; /* f.can_id keeps CAN_ERR_FLAG and friends */
-	int64_t t_us; /* receive time, us CLOCK_MONOTONIC, from the kernel stamp where there is one */
+	int64_t t_us; /* receive time, us CLOCK_MONOTONIC, from the kernel stamp where there is one;
+			 slcan: time of reading, after a freeze of ours the time before it */
 	bool own;     /* this socket sent it: MSG_CONFIRM; slcan: adapter's acknowledgement */
 	bool local;   /* sent from this host: MSG_DONTROUTE */
 	bool error;   /* an error frame (slcan: from the adapter's status) */

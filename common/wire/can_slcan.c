@@ -27,6 +27,12 @@
  * never is one. */
 #define GIVE_UP_US 50000
 #define GIVE_UP_HEARD 16
+/* Bytes carry no stamp.  A tty that was left alone this long and holds this much is a backlog: its
+ * frames came any time since, the newest may be missing.  They count as old as the last look, and
+ * so does what trickles in from deeper buffers for a while. */
+#define BACKLOG_GAP_US 50000
+#define BACKLOG_BYTES 1024
+#define BACKLOG_FOR_US 40000
 
 struct can_slcan {
 	struct can_bus base;
@@ -34,6 +40,8 @@ struct can_slcan {
 	char rx[4096];
 	size_t rx_n, rx_at;
 	int64_t rx_us;             /* when rx was read */
+	int64_t look_us;           /* when the tty was last found empty */
+	int64_t old_us, old_for;   /* until old_for what is read is stamped old_us */
 	char text[SLCAN_TEXT_MAX]; /* what is being written, never interrupted */
 	size_t text_n, text_at;
 	struct can_fifo urgent, normal; /* not yet in the tty */
@@ -55,9 +63,10 @@ static const struct can_slcan *self_const(const struct can_bus *b)
 	return (const struct can_slcan *)b;
 }
 
-static bool in_setup(const struct can_slcan *s, int64_t now)
+/* What is read is older than our setup, or an answer to it. */
+static bool in_setup(const struct can_slcan *s)
 {
-	return s->setup_left > 0 && now - s->opened_us < SETUP_US;
+	return s->setup_left > 0;
 }
 
 static bool tty_is_empty(const struct can_slcan *s)
@@ -113,7 +122,7 @@ static bool answered(struct can_slcan *s, struct can_frame *f)
 
 static bool on_ack(struct can_slcan *s, struct can_rx *out)
 {
-	if (in_setup(s, s->rx_us)) {
+	if (in_setup(s)) {
 		bool of_frame = s->in.cmd[0] != '\0';
 		if (!of_frame)
 			s->setup_left--;
@@ -132,7 +141,7 @@ static void on_nak(struct can_slcan *s)
 {
 	struct can_frame f;
 
-	if (in_setup(s, s->rx_us))
+	if (in_setup(s))
 		s->setup_left--;
 	else if (answered(s, &f))
 		s->base.counts.refused++;
@@ -157,15 +166,15 @@ static bool parse(struct can_slcan *s, struct can_rx *out)
 {
 	while (s->rx_at < s->rx_n) {
 		memset(out, 0, sizeof *out);
-		out->t_us = s->rx_us;
+		out->t_us = s->rx_us < s->old_for ? s->old_us : s->rx_us;
 		switch (slcan_byte(&s->in, s->rx[s->rx_at++], &out->f)) {
 		case SLCAN_FRAME:
-			if (in_setup(s, s->rx_us))
+			if (in_setup(s))
 				break;
 			on_frame(s);
 			return true;
 		case SLCAN_STATE:
-			if (in_setup(s, s->rx_us))
+			if (in_setup(s))
 				break;
 			s->base.counts.received++;
 			out->error = true;
@@ -183,6 +192,24 @@ static bool parse(struct can_slcan *s, struct can_rx *out)
 	return false;
 }
 
+static void note_read(struct can_slcan *s, size_t n)
+{
+	s->rx_n = n;
+	s->rx_at = 0;
+	s->rx_us = clock_now();
+	if (n > BACKLOG_BYTES && s->rx_us - s->look_us > BACKLOG_GAP_US && s->rx_us >= s->old_for) {
+		s->old_us = s->look_us;
+		s->old_for = s->rx_us + BACKLOG_FOR_US;
+	}
+}
+
+static void note_empty(struct can_slcan *s)
+{
+	s->look_us = clock_now();
+	if (s->look_us - s->opened_us >= SETUP_US)
+		s->setup_left = 0; /* no more answers, and all that was old is read */
+}
+
 static int slcan_recv(struct can_bus *b, struct can_rx *out)
 {
 	struct can_slcan *s = self(b);
@@ -196,16 +223,16 @@ static int slcan_recv(struct can_bus *b, struct can_rx *out)
 		n = read(b->fd, s->rx, sizeof s->rx);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+			note_empty(s);
 			return 0;
+		}
 		if (n <= 0) {
 			if (n == 0)
 				errno = EIO; /* end of file: the line hung up */
 			return -1;
 		}
-		s->rx_n = (size_t)n;
-		s->rx_at = 0;
-		s->rx_us = clock_now();
+		note_read(s, (size_t)n);
 	}
 }
 
@@ -221,7 +248,9 @@ static bool slcan_ready(const struct can_bus *b)
 {
 	const struct can_slcan *s = self_const(b);
 
-	return !in_setup(s, clock_now()) && s->text_at == s->text_n && slcan_unconfirmed(b) == 0;
+	if (in_setup(s) && clock_now() - s->opened_us < SETUP_US)
+		return false;
+	return s->text_at == s->text_n && slcan_unconfirmed(b) == 0;
 }
 
 static int slcan_send(
@@ -322,7 +351,7 @@ struct can_bus *can_slcan_open(const char *dev, const char *spec, char *why, siz
 		return NULL;
 	}
 	slcan_init(&s->in, false);
-	s->opened_us = s->rx_us = clock_now();
+	s->opened_us = s->rx_us = s->look_us = clock_now();
 	s->setup_left = SETUP_REPLIES;
 	s->text_n = strlen(SETUP);
 	memcpy(s->text, SETUP, s->text_n);

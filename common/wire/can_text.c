@@ -65,7 +65,7 @@ static int text_flush(struct can_bus *b)
 static int text_send(struct can_bus *b, const struct can_frame *f, int n, int64_t t_us, bool urgent)
 {
 	struct can_text *t = (struct can_text *)b;
-	size_t at = t->n;
+	size_t at;
 
 	(void)urgent;
 	if (sizeof t->buf - t->n < (size_t)n * LINE_MAX_CAN && text_flush(b) < 0)

@@ -100,9 +100,11 @@ static void command(struct slcan_pty *p, const char *cmd)
 	case 'O':
 	case 'L':
 		wrong = p->is_open;
-		p->openings += !wrong;
-		p->is_open = true;
-		p->listen_only = !wrong && cmd[0] == 'L';
+		if (!wrong) {
+			p->openings++;
+			p->is_open = true;
+			p->listen_only = cmd[0] == 'L';
+		}
 		break;
 	case 'C':
 		wrong = !p->is_open;

@@ -268,6 +268,37 @@ static void test_hosts_come_and_go(void)
 	(void)can_close(host, clock_now());
 }
 
+/* What piled up while we were frozen must not look fresh. */
+static void test_backlog(void)
+{
+	struct can_bus *host, *dev;
+	struct seen h, d;
+	struct can_frame f;
+	struct can_rx rx;
+	int64_t look, bound, fresh = 0;
+	unsigned n = 0;
+	bool old = true;
+
+	(void)start(&host, &dev, &h, &d);
+	take(host, &h);
+	look = clock_now();
+	while (clock_now() < look + 80000) {
+		f = frame(0x2A5, n++);
+		(void)can_send_set(dev, &f, 1, 0);
+	}
+	for (n = 0; can_recv(host, &rx) == 1; n++)
+		old &= rx.t_us <= look;
+	ok(n > 40 && old && can_counts(dev).overflow > 0, "a backlog is as old as the last look");
+	bound = clock_now() + BOUND_US;
+	while (!fresh && clock_now() < bound) {
+		(void)can_send_set(dev, &f, 1, 0);
+		while (can_recv(host, &rx) == 1)
+			fresh = rx.t_us > look + 80000 ? rx.t_us : 0;
+	}
+	ok(fresh, "then frames are fresh again");
+	end(host, dev);
+}
+
 /* Other adapters: a bare pty, its lines answered (or not) by hand. */
 static void answer_lines(int m, const char *reply)
 {
@@ -395,6 +426,7 @@ int main(void)
 	test_refusal_and_state();
 	test_delay();
 	test_hosts_come_and_go();
+	test_backlog();
 	test_cr_adapter();
 	test_silent_adapter();
 	test_errors();

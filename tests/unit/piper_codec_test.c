@@ -99,7 +99,7 @@ static bool encode_joints(const struct row *r)
 	int part = (int)(r->f.can_id - 0x155);
 	struct can_frame f[3];
 	double rad[6] = { 0 };
-	char key[16];
+	char key[24];
 
 	for (int i = 2 * part; i < 2 * part + 2; i++) {
 		snprintf(key, sizeof key, "joint_%d_deg", i + 1);
