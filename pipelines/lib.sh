@@ -111,6 +111,8 @@ verdict() {
 
 chain_pid='' # leader of the chain's group, empty when it is gone
 stop_fn=''   # what is still to be run as the last stop
+WATCHING=''  # set while reports are read
+ticker_pid=''
 at_end=()    # functions run after it (a simulator to end, a folder to remove)
 
 # No process of the group runs; one that ended and was not collected yet does not count.
@@ -118,7 +120,6 @@ group_is_gone() {
 	local f
 	local -a line
 	kill -0 -- "-$chain_pid" 2>/dev/null || return 0
-	# Not with read: this also runs in a trap that interrupted one, where bash's read finds nothing.
 	for f in /proc/[0-9]*/stat; do
 		{ mapfile -t line <"$f"; } 2>/dev/null || continue
 		# after the name: state, parent, group
@@ -167,6 +168,8 @@ run_last_stop() {
 finish() {
 	local fn
 	trap '' INT TERM HUP # nothing cuts this short
+	WATCHING=''
+	stop_ticker
 	end_group
 	run_last_stop
 	for fn in "${at_end[@]}"; do
@@ -175,11 +178,21 @@ finish() {
 	at_end=()
 }
 
-on_signal() {
+leave_by_signal() {
 	say "SIG$1"
 	finish
 	trap - "$1" EXIT
 	kill "-$1" "$BASHPID"
+}
+
+# While the chain is watched a signal only becomes a report: bash does not survive much work in a
+# trap that interrupted its read.
+on_signal() {
+	if [ -n "$WATCHING" ]; then
+		echo "signal $1" >&"$REPORTS"
+	else
+		leave_by_signal "$1"
+	fi
 }
 
 # From here on every way out of the script goes through finish.
@@ -197,6 +210,7 @@ start_chain() {
 	mkfifo -m 600 "$fifo" || fail 1 "$fifo: cannot be made"
 	exec {REPORTS}<>"$fifo"
 	rm -f "$fifo"
+	WATCHING=1
 	set -m
 	(
 		trap : INT TERM HUP
@@ -208,58 +222,76 @@ start_chain() {
 	set +m
 }
 
-# next_report: sets ROLE and WORDS; fails when there is none within half a second.
+# next_report: waits for one; sets ROLE and WORDS.
 next_report() {
 	local line
-	IFS= read -r -t "${1:-0.5}" -u "$REPORTS" line || return 1
+	IFS= read -r -u "$REPORTS" line || return 1
 	ROLE=${line%% *}
 	read -r -a WORDS <<<"${line#* }"
 }
 
-# What was reported but not read yet; ENDED is set when the chain told its statuses.
+# A report twice a second, so that a deadline and the death of the chain's shell are seen.
+start_ticker() {
+	set -m # a group of its own: its sleep goes with it
+	while sleep 0.5 && kill -0 $$; do
+		echo "tick -" >&"$REPORTS"
+	done 2>/dev/null </dev/null >/dev/null &
+	ticker_pid=$!
+	set +m
+}
+
+stop_ticker() {
+	[ -z "$ticker_pid" ] || kill -KILL -- "-$ticker_pid" 2>/dev/null
+	[ -z "$ticker_pid" ] || wait "$ticker_pid" 2>/dev/null
+	ticker_pid=''
+}
+
+# What was reported but not read yet.
 drain_reports() {
-	ENDED=''
-	while next_report 0.1; do
+	while read -r -t 0 -u "$REPORTS" && next_report; do
 		[ "$ROLE" != chain ] || { STATUSES=("${WORDS[@]}") && ENDED=1; }
 	done
+}
+
+# stage_ended NAME STATUS: the first failure is said and kept; sets DEADLINE for the others.
+stage_ended() {
+	local within='' failed=''
+	[ "$2" -eq 0 ] || [ "$2" -eq 141 ] || failed=1
+	if [ -n "$failed" ] && [ "$FIRST_RC" -eq 0 ]; then
+		FIRST_RC=$2
+		say "$(ending "$@")"
+	fi
+	if [ "$ROLE" = sink ]; then
+		within=500000 # who is left has nobody to write to
+		# It did not end well: at once, before anything is waited for.
+		[ "$2" -eq 0 ] || run_last_stop
+	elif [ -n "$failed" ]; then
+		within=2000000
+	fi
+	[ -z "$within" ] || [ "$DEADLINE" -ne 0 ] || DEADLINE=$((${EPOCHREALTIME/[.,]/} + within))
 }
 
 # Waits for the end of the chain and sets STATUSES, the statuses of its stages; FIRST_RC is the
 # first failure seen (0: none), CUT is set when the rest was ended from here.
 watch_chain() {
-	local deadline=0 within now
-	STATUSES=(1) FIRST_RC=0 CUT=''
-	while :; do
-		if next_report; then
-			[ "$ROLE" != chain ] || { STATUSES=("${WORDS[@]}") && return; }
-			within=''
-			if [ "$ROLE" = sink ]; then
-				within=500000 # who is left has nobody to write to
-			elif [ "${WORDS[1]}" -ne 0 ] && [ "${WORDS[1]}" -ne 141 ]; then
-				within=2000000
-			fi
-			if [ "${WORDS[1]}" -ne 0 ] && [ "${WORDS[1]}" -ne 141 ] && [ "$FIRST_RC" -eq 0 ]; then
-				FIRST_RC=${WORDS[1]}
-				say "$(ending "${WORDS[@]}")"
-			fi
-			# The sink is gone and did not end well: at once, before anything is waited for.
-			[ "$ROLE" != sink ] || [ "${WORDS[1]}" -eq 0 ] || run_last_stop
-			now=${EPOCHREALTIME/[.,]/}
-			[ -z "$within" ] || [ "$deadline" -ne 0 ] || deadline=$((now + within))
-		elif ! kill -0 "$chain_pid" 2>/dev/null; then
+	STATUSES=(1) FIRST_RC=0 CUT='' ENDED='' DEADLINE=0
+	while [ -z "$ENDED" ]; do
+		next_report || fail 1 "no reports"
+		case $ROLE in
+		chain) STATUSES=("${WORDS[@]}") ENDED=1 ;;
+		signal) leave_by_signal "${WORDS[0]}" ;;
+		stage | sink) stage_ended "${WORDS[@]}" ;;
+		esac
+		[ -z "$ENDED" ] || return
+		if ! kill -0 "$chain_pid" 2>/dev/null; then
 			drain_reports
 			[ -z "$ENDED" ] || return
 			say "the shell of the chain was killed"
 			FIRST_RC=1 CUT=1
-			end_group
-			return
-		fi
-		if [ "$deadline" -ne 0 ] && [ "${EPOCHREALTIME/[.,]/}" -ge "$deadline" ]; then
+		elif [ "$DEADLINE" -ne 0 ] && [ "${EPOCHREALTIME/[.,]/}" -ge "$DEADLINE" ]; then
 			CUT=1
-			end_group
-			drain_reports
-			return
 		fi
+		[ -z "$CUT" ] || return
 	done
 }
 
@@ -269,7 +301,9 @@ run_chain() {
 	stop_fn=$2
 	guard
 	start_chain "$1"
+	start_ticker
 	watch_chain
+	WATCHING=''
 	if [ -n "$CUT" ]; then
 		# What TERM did to the others tells nothing.
 		rc=$FIRST_RC
