@@ -27,6 +27,9 @@ static bool put_on_bus(
 {
 	bool urgent = act->kind == GATE_STILL || act->kind == GATE_NOTHING;
 
+	/* A replay waits for its reader and loses nothing (gate:G31); an error shows in sending. */
+	if (w->o->run.clock_input)
+		(void)can_drain(w->bus, INT64_MAX);
 	if (!w->o->run.clock_input && clock_now() - at > WRITE_WITHIN_US && !urgent) {
 		w->late_sets++;
 		return false;
