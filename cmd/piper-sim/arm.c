@@ -91,12 +91,24 @@ static void refuse(struct arm *a, uint8_t status, uint8_t limit_bits)
 	a->refused = true;
 }
 
+/* What was aimed at before has no after-effect, whatever the lag. */
+static void forget_goals(struct arm *a)
+{
+	for (size_t i = 0; i < sizeof a->past / sizeof *a->past; i++)
+		memcpy(a->past[i], a->q, sizeof a->q);
+}
+
 static void accept(struct arm *a, const double goal[ARM_JOINTS], bool other_kind)
 {
 	if (other_kind || (!a->following && !a->refused)) {
 		a->wakes++;
 		a->woken_us = a->now_us;
 	}
+	if (other_kind || !a->following)
+		forget_goals(a);
+	/* The plan of MOVE L begins anew with every target (piper.md 3, 0x151). */
+	if ((a->o.replan || a->move == PIPER_MOVE_L) && memcmp(a->goal, goal, sizeof a->goal) != 0)
+		memset(a->v, 0, sizeof a->v);
 	memcpy(a->goal, goal, sizeof a->goal);
 	a->status = ARM_NORMAL;
 	a->limit_bits = 0;

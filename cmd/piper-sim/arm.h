@@ -22,6 +22,7 @@
 #define ARM_BURST_MAX 20
 #define ARM_PERIOD_US 5000 /* 200 Hz; the slow frames go out in every fifth burst (piper.md 1) */
 #define ARM_SLOW_EVERY 5
+#define ARM_LAG_MAX_US 500000
 
 /* Statuses of 0x2A1 byte 1 that the model sets by itself (piper.md 5). */
 enum {
@@ -47,6 +48,8 @@ struct arm_opts {
 	int enable_tries;      /* 0x471 a joint needs */
 	int enable_never;      /* bit set of joints that never come on */
 	int64_t enable_lag_us; /* until bit 6 shows */
+	int64_t lag_us;        /* from a target to its effect, up to ARM_LAG_MAX_US */
+	bool replan;           /* every new target starts from standstill (piper:S17) */
 	bool latch_each;       /* a pose counts frame by frame, not at 0x154 (piper:S18) */
 	bool refusal_latched;  /* statuses 2, 3, 4 stay until reset (piper:S8) */
 	bool starts_enabled;   /* powered, enabled, CAN control */
@@ -83,6 +86,9 @@ struct arm {
 	bool following;                       /* goal is in force; otherwise brake and hold */
 	bool refused;                         /* ... because the last target was refused */
 	double goal[ARM_JOINTS];
+	/* Goals of the last steps, for lag_us; past_at is the newest. */
+	double past[ARM_LAG_MAX_US / ARM_STEP_US + 1][ARM_JOINTS];
+	int past_at;
 	bool contact; /* a falling part lies on the table */
 	struct {
 		bool enabled, homed, moving;

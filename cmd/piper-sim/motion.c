@@ -65,7 +65,17 @@ static double fall_speed(const struct arm *a, int i, double rate)
 	return rate * fmax(-1.0, fmin(1.0, pull / GRAVITY_SOFT));
 }
 
-static void step_joint(struct arm *a, int i)
+/* The goal of lag_us ago. */
+static const double *lagging_goal(struct arm *a)
+{
+	int n = (int)(sizeof a->past / sizeof *a->past);
+
+	a->past_at = (a->past_at + 1) % n;
+	memcpy(a->past[a->past_at], a->goal, sizeof a->goal);
+	return a->past[(a->past_at + n - (int)(a->o.lag_us / ARM_STEP_US)) % n];
+}
+
+static void step_joint(struct arm *a, int i, double goal)
 {
 	bool sinks = simarm_status(a) == ARM_ESTOP;
 	double top = a->o.speed_rad_s * a->speed_percent / 100.0;
@@ -81,14 +91,14 @@ static void step_joint(struct arm *a, int i)
 		double most = (a->enabled[i] ? acc : FALL_ACC) * STEP_S;
 		a->v[i] += fmax(-most, fmin(most, want - a->v[i]));
 	} else if (a->following) {
-		a->v[i] = motion_speed(a->goal[i] - a->q[i], a->v[i], top, acc, STEP_S);
+		a->v[i] = motion_speed(goal - a->q[i], a->v[i], top, acc, STEP_S);
 	} else {
 		a->v[i] -= fmax(-acc * STEP_S, fmin(acc * STEP_S, a->v[i]));
 	}
 	a->q[i] += a->v[i] * STEP_S;
-	if (a->following && a->enabled[i] && !sinks && fabs(a->goal[i] - a->q[i]) < ARRIVED_RAD &&
+	if (a->following && a->enabled[i] && !sinks && fabs(goal - a->q[i]) < ARRIVED_RAD &&
 		fabs(before) <= acc * STEP_S) {
-		a->q[i] = a->goal[i];
+		a->q[i] = goal;
 		a->v[i] = 0;
 	}
 	if (a->q[i] < a->o.dh->j[i].lo || a->q[i] > a->o.dh->j[i].hi) {
@@ -111,11 +121,12 @@ static void step_gripper(struct arm *a)
 void motion_step(struct arm *a)
 {
 	double before[ARM_JOINTS];
+	const double *goal = lagging_goal(a);
 	bool falls = simarm_status(a) == ARM_ESTOP || !simarm_all_enabled(a);
 
 	memcpy(before, a->q, sizeof before);
 	for (int i = 0; i < ARM_JOINTS; i++)
-		step_joint(a, i);
+		step_joint(a, i, goal[i]);
 	/* The table stops what falls; a driven arm is left to its commands. */
 	a->contact = false;
 	if (falls && motion_lowest(a->o.dh, a->q) < 0 &&

@@ -185,6 +185,65 @@ static void move_pose(void)
 	ok(simarm_status(&a) == 0 && a.following, "status 0");
 }
 
+static struct pose arm_flange_turned(const struct arm *a, double j1)
+{
+	double q[6];
+
+	memcpy(q, a->q, sizeof q);
+	q[0] += j1;
+	return chain_fk(a->o.dh, q);
+}
+
+/* Time until joint 1 has gone half of 0.2 rad, targets streamed each 20 ms; -1: not in 2 s. */
+static int64_t half_way_ms(struct arm *a, uint8_t move_mode)
+{
+	struct pose want = arm_flange_turned(a, 0.2);
+	double to[6];
+
+	memcpy(to, READY, sizeof to);
+	to[0] = 0.2;
+	mode(a, move_mode, 100);
+	for (int i = 0; i < 2000; i++) {
+		want.p.z += 1e-6; /* a new target each time */
+		to[5] += 1e-4;
+		if (i % 20 == 0 && move_mode == 1)
+			joints(a, to);
+		else if (i % 20 == 0)
+			pose(a, want);
+		run(a, 1);
+		if (a->q[0] >= 0.1)
+			return i + 1;
+	}
+	return -1;
+}
+
+static void lag_and_replan(void)
+{
+	struct arm a = ready_arm();
+	int64_t plain = half_way_ms(&a, 1), late, jerky;
+
+	a = ready_arm();
+	a.o.lag_us = 80000;
+	late = half_way_ms(&a, 1);
+	ok(plain > 0 && late - plain >= 79 && late - plain <= 81, "lag: %d ms later",
+		(int)(late - plain));
+	a = ready_arm();
+	a.o.replan = true;
+	jerky = half_way_ms(&a, 1);
+	ok(jerky > 2 * plain, "replan: dense targets slow it (%d against %d ms)", (int)jerky,
+		(int)plain);
+	a = ready_arm();
+	ok(half_way_ms(&a, 2) > 2 * plain, "  ... so does MOVE L");
+	a = ready_arm();
+	ok(half_way_ms(&a, 0) < 2 * plain, "  ... not MOVE P");
+	a = ready_arm();
+	a.o.replan = true;
+	mode(&a, 1, 100);
+	joints(&a, READY);
+	run(&a, 100);
+	ok(off(&a, READY) < 1e-5, "  ... and at rest it rests");
+}
+
 static void refusals(void)
 {
 	static const struct {
@@ -452,6 +511,7 @@ int main(void)
 	move_joints();
 	follows_newest();
 	move_pose();
+	lag_and_replan();
 	refusals();
 	refusal_stops_a_move();
 	stored_target();
