@@ -118,17 +118,32 @@ last_is_hold_set() {
 	[ "$stderr" = "teleop-piper: BUS: missing; try 'teleop-piper --help'" ]
 }
 
-@test "teleop-piper: an ideal arm in the place of the bus holds until an engage" {
-	start piper python3 -c 'import os, signal, sys
-os.setsid()
+@test "teleop-piper: holds until an operator engages in a second terminal, then follows" {
+	local url port
+	start sim python3 -c 'import os, signal, sys
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-os.execvp(sys.argv[1], sys.argv[1:])' teleop-piper --bind 127.0.0.1 --port 0 "$T/arm.can"
-	wait_for 10 grep -q '"why":' "$T/piper.out"
-	run ! grep -q '"gate":"run"' "$T/piper.out"
-	SESSION=${PIDS[piper]}
-	stop piper TERM
-	wait_exit piper 8
-	cat "$T/piper.err"
+os.setsid()
+os.execvp(sys.argv[1], sys.argv[1:])' teleop-piper -v --bind 127.0.0.1 --port 0 "$T/arm.can"
+	SESSION=${PIDS[sim]}
+	wait_for 10 grep -q 'listening on 127.0.0.1 port' "$T/sim.err"
+	port=$(sed -nE 's/.*listening on 127.0.0.1 port ([0-9]+).*/\1/p' "$T/sim.err")
+	url=$(grep -oE 'ipc://[^ ]+' "$T/sim.err" | head -n 1)
+	start hand rctp-send --motion circle -o "udp:127.0.0.1:$port"
+	wait_for 10 grep -q '"gate":"hold","why":"[^"]*engage' "$T/sim.out"
+	run ! gate_was run
+	mkfifo "$T/pedal"
+	start_in op "$T/pedal" estop -e "$url" -i "$T/pedal" --ready-fd 1
+	exec 7>"$T/pedal"
+	wait_for 5 grep -q ready "$T/op.out"
+	# Three fresh poses and the leases are there or come within a second: give it again until then.
+	wait_for 5 eval 'echo engage >&7; gate_was run'
+	echo stop >&7
+	wait_for 3 gate_was estop
+	exec 7>&-
+	stop hand
+	stop sim TERM
+	wait_exit sim 8
+	cat "$T/sim.err"
 	[ "$status" -eq 143 ]
 	nothing_left
 }
