@@ -62,7 +62,7 @@ int piper_config_end(struct can_frame *f, const int v[4]);
 int piper_config_collision(struct can_frame *f, const int level[6]); /* 0x47A: 0..8 each */
 /* 0x47D: pendant stroke 100..200 %, gripper range 0 (keep), 70, 100 mm, friction 1..10. */
 int piper_config_pendant(struct can_frame *f, int stroke_percent, int range_mm, int friction);
-/* 0x487: assistance of each joint, 0..10.  No document states the range; checked against none. */
+/* 0x487: assistance of each joint, 0..10 here; piper.md states no range. */
 int piper_config_assist(struct can_frame *f, const int level[6]);
 
 #endif
