@@ -5,15 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int count, failed;
-
-static void ok(int cond, const char *what)
-{
-	count++;
-	if (!cond)
-		failed = 1;
-	printf("%sok %d - %s\n", cond ? "" : "not ", count, what);
-}
+#include "tap.h"
 
 /* Hex digits with blanks between; returns the number of bytes. */
 static size_t unhex(const char *text, uint8_t *out)
@@ -58,7 +50,7 @@ static void golden(void)
 		size_t n = unhex(rows[i].tail, b);
 		snprintf(name, sizeof(name), "rctp.md 1.2: row with flags %u", rows[i].flags);
 		ok(n == RCTP_SIZE && rctp_decode(b, n, &r) == RCTP_OK && is_row1(&r, rows[i].flags),
-			name);
+			"%s", name);
 		rctp_encode(&r, back);
 		ok(memcmp(b, back, RCTP_SIZE) == 0, "and encodes to the same bytes");
 	}
@@ -151,7 +143,7 @@ static void specials(void)
 		}
 		char name[64];
 		snprintf(name, sizeof(name), "special floats in %s", names[field]);
-		ok(bad == 0, name);
+		ok(bad == 0, "%s", name);
 	}
 	uint8_t b[64];
 	struct rctp r;
@@ -189,7 +181,7 @@ static void check_rules(void)
 		enum rctp_pose got = rctp_check(&r, 10, &grip_ok);
 		ok(got == t[i].want && grip_ok && r.grip == t[i].want_grip &&
 				(got != RCTP_POSE_OK || r.pose.q.w == 1),
-			t[i].name);
+			"%s", t[i].name);
 	}
 }
 
@@ -199,6 +191,5 @@ int main(void)
 	borders();
 	specials();
 	check_rules();
-	printf("1..%d\n", count);
-	return failed;
+	return tap_done();
 }
