@@ -94,7 +94,7 @@ static void refuse(struct arm *a, uint8_t status, uint8_t limit_bits)
 /* What was aimed at before has no after-effect, whatever the lag. */
 static void forget_goals(struct arm *a)
 {
-	for (size_t i = 0; i < sizeof a->past / sizeof *a->past; i++)
+	for (int i = 0; i <= ARM_LAG_MAX_US / ARM_STEP_US; i++)
 		memcpy(a->past[i], a->q, sizeof a->q);
 }
 
@@ -106,7 +106,8 @@ static void accept(struct arm *a, const double goal[ARM_JOINTS], bool other_kind
 	}
 	if (other_kind || !a->following)
 		forget_goals(a);
-	/* The plan of MOVE L begins anew with every target (piper.md 3, 0x151). */
+	/* The plan of MOVE L begins anew with every target (piper.md 3, 0x151): with every other bytes,
+	 * and those of a repeated target are the same. NOLINTNEXTLINE(*-memory-comparison,cert-*) */
 	if ((a->o.replan || a->move == PIPER_MOVE_L) && memcmp(a->goal, goal, sizeof a->goal) != 0)
 		memset(a->v, 0, sizeof a->v);
 	memcpy(a->goal, goal, sizeof a->goal);

@@ -96,7 +96,7 @@ static inline void rule_space(struct judge *j, const struct place *at, long line
 		double tip = 0;
 		for (int k = 0; k < 3; k++)
 			tip += at->r.m[i][k] * c->tool[k];
-		for (int who = 0; who <= c->has_tool; who++) {
+		for (int who = 0; who <= (c->has_tool ? 1 : 0); who++) {
 			double x = at->p[i] + (who ? tip : 0);
 			double slack = who ? NEAR_M : 0.6e-6;
 			double by = fmax(c->box[2 * i] - x, x - c->box[2 * i + 1]);

@@ -290,7 +290,7 @@ static void test_sets(void)
 	ok(strcmp(text, "150 151 155 156 157") == 0 && f[0].data[0] == 1, "G14: damp first", text);
 	a.damp = false;
 	a.kind = GATE_POSE;
-	a.pose.p.x = NAN;
+	a.pose.p.x = (double)NAN;
 	ok(set_frames(&a, &cfg, f) == -1, "a pose that is no number gives no frame", "");
 	a.pose.p.x = 1e6;
 	ok(set_frames(&a, &cfg, f) == -1, "nor one beyond the wire's range", "");
