@@ -108,7 +108,7 @@ static inline void rot_between(struct rot a, struct rot b, double out[3])
 		for (int j = 0; j < 3; j++)
 			t.m[i][j] = a.m[j][i];
 	d = rot_mul(b, t);
-	double v[3] = { d.m[2][1] - d.m[1][2], d.m[0][2] - d.m[2][0], d.m[1][0] - d.m[0][1] };
+	const double v[3] = { d.m[2][1] - d.m[1][2], d.m[0][2] - d.m[2][0], d.m[1][0] - d.m[0][1] };
 	double s = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / 2;
 	double ang = atan2(s, (d.m[0][0] + d.m[1][1] + d.m[2][2] - 1) / 2);
 	for (int i = 0; i < 3; i++)
