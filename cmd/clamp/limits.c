@@ -56,7 +56,11 @@ static bool move(const struct span *a, const struct pace *c, struct vec3 p, stru
 		return true;
 	if (pace_may_take(c, e) && move_ok(&at, c, vec_scale(e, 1 / c->dt)))
 		return true;
-	struct vec3 want = pace_steer(c, space_way(a, p, goal, blocked)), brake = pace_slow(c);
+	struct vec3 way = space_way(a, p, goal, blocked), brake = pace_slow(c);
+	struct pace round = *c;
+	if (*blocked)
+		round.lead_v = (struct vec3){ 0, 0, 0 };
+	struct vec3 want = pace_steer(&round, way);
 	if (!move_ok(&at, c, want)) {
 		if (!move_ok(&at, c, brake))
 			return at_wall(&at, c, out);
@@ -125,13 +129,14 @@ struct step {
 static struct pace linear(const struct step *k)
 {
 	return (struct pace){ k->dt, k->l->speed, k->l->accel, ROUND_M, k->s->v,
-		vec_scale(vec_sub(k->goal.p, k->s->goal.p), 1 / k->dt) };
+		vec_scale(vec_sub(k->goal.p, k->s->goal.p), 1 / k->dt), k->s->goal_v };
 }
 
 static struct pace angular(const struct step *k)
 {
 	return (struct pace){ k->dt, k->l->aspeed, k->l->aaccel, ROUND_RAD, k->s->w,
-		vec_scale(turn_to(quat_unit(k->s->goal.q), quat_unit(k->goal.q)), 1 / k->dt) };
+		vec_scale(turn_to(quat_unit(k->s->goal.q), quat_unit(k->goal.q)), 1 / k->dt),
+		k->s->goal_w };
 }
 
 /* Orientation after rotation vector r; the goal itself when r leads there. */
@@ -293,13 +298,19 @@ static struct pose run_pose(const struct limits *l, const struct limits_state *s
 	return out;
 }
 
-static void remember(struct limits_state *s, struct pose out, struct pose goal, double dt)
+static void remember(const struct limits *l, struct limits_state *s, struct pose out,
+	struct pose goal, double dt)
 {
+	struct step k = { l, s, goal, quat_unit(s->last.q), dt, 0 };
+
 	if (s->live && dt > 0) {
+		struct pace lin = linear(&k), ang = angular(&k);
 		s->v = vec_scale(vec_sub(out.p, s->last.p), 1 / dt);
-		s->w = vec_scale(turn_to(quat_unit(s->last.q), quat_unit(out.q)), 1 / dt);
+		s->w = vec_scale(turn_to(k.q, quat_unit(out.q)), 1 / dt);
+		s->goal_v = pace_follow(&lin, lin.goal_v);
+		s->goal_w = pace_follow(&ang, ang.goal_v);
 	} else if (!s->live) {
-		s->v = s->w = (struct vec3){ 0, 0, 0 };
+		s->v = s->w = s->goal_v = s->goal_w = (struct vec3){ 0, 0, 0 };
 	}
 	if (!s->live || dt > 0)
 		s->goal = goal;
@@ -320,7 +331,7 @@ static bool apply_pose(const struct limits *l, struct limits_state *s, double dt
 	} else {
 		return false;
 	}
-	remember(s, out, goal, dt);
+	remember(l, s, out, goal, dt);
 	if (*bits)
 		p->pose = out;
 	return true;

@@ -4,8 +4,8 @@
  *
  * Every valid pose becomes a goal (its nearest allowed pose) and the output moves towards the
  * goal.  A goal that can be taken within the limits, from the last output and its velocity, is
- * taken as it is.  Otherwise the output follows it: a velocity towards the goal from which the
- * follower can still stop there, changed by at most acceleration x dt.  Each step leaves room to
+ * taken as it is.  Otherwise the output follows it: along with the goal's own velocity, and towards
+ * it as fast as it can still stop there, changed by at most acceleration x dt.  Each step leaves room to
  * brake in a straight line inside the allowed space; when there is no such step (the space of a
  * turning tool narrowed) the space rules, then the speed, and the acceleration gives way.
  *
@@ -33,7 +33,8 @@ struct limits_state {
 	int64_t t_us;
 	struct pose last; /* the last output; q as it was put out */
 	struct vec3 v, w; /* its velocity, m/s and rad/s in the base frame */
-	struct pose goal; /* the last goal */
+	struct pose goal; /* the last goal, and its smoothed velocity */
+	struct vec3 goal_v, goal_w;
 	bool has_grip;
 	double grip;
 };

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #define BISECT 24
+#define FOLLOW_S 0.03 /* time constant of the smoothed velocity of a goal */
 
 double pace_longest(const struct pace *c)
 {
@@ -43,11 +44,22 @@ bool pace_may_take(const struct pace *c, struct vec3 e)
 	       (vec_norm(u) <= dv / 2 || vec_dist(u, c->goal_v) <= dv + tiny);
 }
 
+struct vec3 pace_follow(const struct pace *c, struct vec3 v)
+{
+	double part = c->dt / (FOLLOW_S + c->dt);
+
+	if (!(c->top > 0 && c->acc > 0) || vec_norm(v) > 1.5 * c->top)
+		return (struct vec3){ 0, 0, 0 };
+	return vec_add(c->lead_v, vec_scale(vec_sub(v, c->lead_v), part));
+}
+
 struct vec3 pace_steer(const struct pace *c, struct vec3 e)
 {
-	double d = vec_norm(e), a = PACE_BRAKE * c->acc;
+	struct vec3 behind = vec_sub(e, vec_scale(c->lead_v, c->dt));
+	double d = vec_norm(behind), a = PACE_BRAKE * c->acc;
 	double u = c->acc > 0 ? a * (sqrt(c->dt * c->dt + 2 * d / a) - c->dt) : d / c->dt;
-	struct vec3 want = d > 0 ? vec_scale(e, fmin(u * c->dt, pace_longest(c)) / (d * c->dt)) : e;
+	struct vec3 more = d > 0 ? vec_scale(behind, u / d) : behind;
+	struct vec3 want = cut(vec_add(c->lead_v, more), pace_longest(c) / c->dt);
 	struct vec3 v = vec_add(c->was, cut(vec_sub(want, c->was), dv_most(c)));
 
 	return cut(v, pace_longest(c) / c->dt);

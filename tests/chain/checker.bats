@@ -316,3 +316,9 @@ after() { # LINE TEXT
 	run "$TP/checker" --speed fast "$T/log"
 	[ "$status" -eq 2 ]
 }
+
+@test "acceleration that gives way to the lead bound is counted, not a breach" {
+	judge --accel 1.2 --jitter 0 --lead 24.001
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"gave_way 1 age"* ]]
+}

@@ -1,14 +1,15 @@
 /*
  * checker: an independent judge of a run.
  *
- *   checker [options] LOG          LOG: candump -L text of the bus, "-" standard input
+ *   checker [options] LOG     candump -L text of the bus, "-" standard input; # begins a comment
  *
  * Reads what was on the bus (own frames, or both ways) and, with --records, the writer's command
  * and feedback records, and names every breach of GATE.md: one line each, then a summary with
  * maxima. Exit 0: none, 1: some, 2: usage or unreadable input.
  *
  * Exempt (end of GATE.md): hold sets from step and acceleration; acceleration and step across a
- * HOLD; a set that a hold set overtook is whole when all its frames follow.
+ * HOLD; a set that a hold set overtook is whole when all its frames follow. Acceleration that
+ * gave way to the lead bound (gate:G9) is counted in the summary.
  */
 #include <getopt.h>
 #include <stdarg.h>
@@ -29,7 +30,7 @@ static int read_log(struct judge *j, const char *path)
 	}
 	while (fgets(line, sizeof(line), in)) {
 		j->line++;
-		if (line[0] == '\n')
+		if (line[0] == '\n' || line[0] == '#')
 			continue;
 		if (!frame_read(line, &f)) {
 			fprintf(stderr, "checker: %s:%ld: not candump -L text\n", path, j->line);

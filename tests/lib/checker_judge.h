@@ -219,11 +219,12 @@ static inline void judge_end(struct judge *j)
 static inline void judge_summary(const struct judge *j)
 {
 	printf("summary sets %ld holds %ld repeats %ld ready %ld speed_mm_s %.2f accel_m_s2 %.3f "
-	       "aspeed_deg_s %.2f aaccel_rad_s2 %.3f lead_mm %.2f alead_deg %.2f age_ms %.1f "
+	       "aspeed_deg_s %.2f aaccel_rad_s2 %.3f lead_mm %.2f alead_deg %.2f gave_way %ld "
+	       "age_ms %.1f "
 	       "breaches %ld\n",
 		j->sets, j->holds, j->repeats, j->readies, j->max_speed * 1e3, j->max_accel,
 		j->max_aspeed * 180 / PI, j->max_aaccel, j->max_lead * 1e3, j->max_alead * 180 / PI,
-		j->max_age, j->breaches);
+		j->gave_way, j->max_age, j->breaches);
 }
 
 #endif

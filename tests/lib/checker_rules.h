@@ -50,13 +50,13 @@ struct judge {
 	bool has_mode[2];
 	uint8_t mode[2][8];
 	/* motion */
-	bool has_prev, has_v, has_pose, has_hold;
+	bool has_prev, has_v, has_pose, has_hold, at_lead, at_alead;
 	struct place prev;
 	double prev_t, prev_dt, v[3], w[3];
 	int64_t prev_runs;
 	int32_t hold_raw[6];
 	/* figures */
-	long sets, holds, repeats, readies;
+	long sets, holds, repeats, readies, gave_way;
 	double max_speed, max_accel, max_aspeed, max_aaccel, max_lead, max_alead, max_age;
 };
 
@@ -124,6 +124,7 @@ static inline void rule_lead(struct judge *j, const struct run_set *s, const str
 {
 	double lead = HUGE_VAL, turn = HUGE_VAL;
 
+	j->at_lead = j->at_alead = false;
 	if (j->conf.ideal)
 		return;
 	if (s->n_before == 0) {
@@ -137,6 +138,8 @@ static inline void rule_lead(struct judge *j, const struct run_set *s, const str
 		lead = fmin(lead, place_gap(at, &s->before[i].at));
 		turn = fmin(turn, place_turn(at, &s->before[i].at));
 	}
+	j->at_lead = lead > 0.95 * j->conf.lead;
+	j->at_alead = turn > 0.95 * j->conf.alead;
 	most(&j->max_lead, lead);
 	most(&j->max_alead, turn);
 	if (lead > j->conf.lead + NEAR_M)
@@ -168,7 +171,8 @@ static inline void rule_opening(struct judge *j, const struct run_set *s)
 		breach(j, s->line, "opening pose is not the measured one");
 }
 
-/* Speed since the last set, acceleration since the last step; none across a HOLD. */
+/* Speed since the last set, acceleration since the last step; none across a HOLD. Where the set is
+ * at the lead bound the acceleration has given way to it (gate:G9): counted, no breach. */
 static inline void rule_motion(
 	struct judge *j, const struct run_set *s, const struct place *at, double t, bool unbroken)
 {
@@ -208,9 +212,17 @@ static inline void rule_motion(
 		double a = len3(dv) / dt, aa = len3(dw) / dt;
 		most(&j->max_accel, a);
 		most(&j->max_aaccel, aa);
-		if (len3(dv) > c->accel * (span + jit) + 2 * (c->speed * jit + WIRE_M) / least)
+		if (len3(dv) <= c->accel * (span + jit) + 2 * (c->speed * jit + WIRE_M) / least)
+			;
+		else if (j->at_lead)
+			j->gave_way++;
+		else
 			breach(j, s->line, "acceleration %.3f m/s2, by %.3f", a, a - c->accel);
-		if (len3(dw) > c->aaccel * (span + jit) + 2 * (c->aspeed * jit + WIRE_RAD) / least)
+		if (len3(dw) <= c->aaccel * (span + jit) + 2 * (c->aspeed * jit + WIRE_RAD) / least)
+			;
+		else if (j->at_alead)
+			j->gave_way++;
+		else
 			breach(j, s->line, "angular acceleration %.3f rad/s2, by %.3f", aa,
 				aa - c->aaccel);
 	}

@@ -302,6 +302,31 @@ static void test_moving_stop(void)
 		over);
 }
 
+/* A hand that is already moving when the stream begins, then stops as a hand does. */
+static void test_catches_up(void)
+{
+	struct limits l = piper();
+	struct limits_state st = { 0 };
+	double y = -0.2, v = 0.15, over = 0;
+	int caught = -1, again = 0;
+	for (int i = 0; i < 300; i++) {
+		if (i > 200)
+			v = fmax(0, v - 0.02);
+		y += v * 0.01;
+		struct rec_pose p = at(0.3, nine(y), 0.3);
+		bool limited = limits_apply(&l, &st, i * 10000, &p);
+		if (!limited && i > 0 && caught < 0)
+			caught = i;
+		again += limited && caught >= 0;
+		over = fmax(over, p.pose.p.y - y);
+	}
+	/* 6 steps to get as fast as the hand; 4.5 mm behind by then. */
+	ok(caught > 6 && caught < 60 && again == 0,
+		"the output catches up with a moving goal (after %d steps) and stays with it",
+		caught);
+	ok(over < 1e-3, "and hardly passes it (%.6f m)", over);
+}
+
 static void test_wall(void)
 {
 	struct limits l = piper();
@@ -447,6 +472,7 @@ int main(void)
 	test_campaigns();
 	test_settles();
 	test_moving_stop();
+	test_catches_up();
 	test_wall();
 	test_cylinder();
 	test_fresh_and_invalid();
