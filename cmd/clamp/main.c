@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 			0, 0 },
 		OPT_IN(run), OPT_OUT(run), OPT_COUNT(run),
 		OPT_SRC(run, "limit poses of this src (default: the first seen)"), OPT_IDLE(run),
-		OPT_STRICT(run), OPT_STATS(run), OPT_READY(run), { 0 } };
+		OPT_STRICT(run), OPT_STATS(run), OPT_CLOCK(run), OPT_READY(run), { 0 } };
 	const struct opt_tool tool = { "clamp", "",
 		"Keep poses inside a box, a cone and a speed; give --preset or single limits.",
 		table, 0, 0 };

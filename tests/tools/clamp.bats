@@ -142,3 +142,10 @@ pose() {
 	} | clamp -p piper --stats 10s 2>"$T/err" >"$T/out"
 	tail -n 1 "$T/err" | jq -e '.poses == 2 and .limited == 1'
 }
+
+@test "--clock input is taken, as by every stage, and changes nothing" {
+	pose 0 0.5 0.1 0.2 >"$T/in"
+	clamp -p piper <"$T/in" >"$T/a"
+	clamp -p piper --clock input <"$T/in" >"$T/b"
+	cmp "$T/a" "$T/b"
+}
