@@ -7,7 +7,7 @@
 one() {
 	(cd "$work/in" && run_example "$1" 30)
 }
-for page in man/man1/*.1 man/man5/*.5; do
+for page in man/man[157]/*.[157] man/man5/*.5; do
 	[ -e "$page" ] || continue
 	name=$(basename "${page%.*}")
 	mkdir -p "$work/ex" "$work/in"

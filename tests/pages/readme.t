@@ -20,6 +20,37 @@ table_is_complete() {
 		<(grep -oE '^\| `[a-z-]+`' README.md | tr -d '|` ' | sort) \
 		<(printf '%s\n' "${tools[@]}" "${scripts[@]}" | grep -vx demo | sort)
 }
+# The live chain as it stands there, with a simulated arm and hand in the place of the real ones:
+# it holds until somebody engages, and then runs.
+live_chain() {
+	local chain engage file
+	for file in "$work"/ex/*.norun; do
+		grep -q can0 "$file" && chain=$(grep -v '^#' "$file")
+		grep -q 'engage$' "$file" && engage=$(grep -v '^#' "$file")
+	done
+	chain=${chain/--bind any /}
+	chain=${chain/% can0/ -o .\/run.ndjson slcan:.\/arm}
+	mkdir "$work/live"
+	cat >"$work/live.sh" <<-END
+		until_seen() {
+			until grep -q "\$1" run.ndjson 2>/dev/null; do read -r -t 0.05 <> <(:); done
+		}
+		mkfifo ready
+		piper-sim --start 0,86,-45,0,24,0 --ready-fd 3 slcan:./arm 3>ready &
+		read -r _ <ready
+		rctp-send --motion reach &
+		{ $chain; } &
+		until_seen '"why":"needs an engage'
+		grep -q '"gate":"run"' run.ndjson && exit 1
+		$engage
+		until_seen '"gate":"run"'
+		until_seen '"set":"run"'
+	END
+	(cd "$work/live" && run_example "$work/live.sh" 20) || {
+		tail -n 3 "$work/live/run.ndjson"
+		return 1
+	}
+}
 links_exist() {
 	local f rc=0
 	for f in $(grep -oE '\]\([^)#]+\)' README.md | tr -d ']()'); do
@@ -36,6 +67,7 @@ for file in "$work"/ex/*; do
 	*.norun) check "(not run) $text" options_exist "$file" ;;
 	esac
 done
+check "the live chain, onto a simulated arm" live_chain
 check "every make target it names exists" targets_exist
 check "every program is in the table" table_is_complete
 check "files it links to exist" links_exist
