@@ -3,17 +3,12 @@
  * (gate.h) decides whether the arm may move.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "lock.h"
 #include "wire/can.h"
 #include "writer.h"
-
-static bool is_shared_bus(const char *bus)
-{
-	return strcmp(bus, "-") != 0 && strncmp(bus, "unixgram:", 9) != 0 &&
-	       (strchr(bus, '/') == NULL || strncmp(bus, "slcan:", 6) == 0);
-}
 
 int main(int argc, char **argv)
 {
@@ -21,9 +16,10 @@ int main(int argc, char **argv)
 	static struct writer w;
 
 	options_parse(argc, argv, &o);
+	signal(SIGPIPE, SIG_IGN); /* a reader that left is no reason to leave the arm (gate:G21) */
 	if (o.stop)
 		return writer_stop_once(&o);
-	if (is_shared_bus(o.bus) && lock_bus(o.bus) < 0)
+	if (!options_ideal(&o) && lock_bus(o.bus) < 0)
 		die(errno == EADDRINUSE ? 18 : EXIT_RUNTIME, "%s: %s", o.bus,
 			errno == EADDRINUSE ? "another piper-can-write drives this arm"
 					    : strerror(errno));

@@ -185,12 +185,22 @@ static void complete_ready(int argc, char **argv)
 	}
 }
 
+bool options_ideal(const struct options *o)
+{
+	if (strncmp(o->bus, "slcan:", 6) == 0)
+		return false;
+	return strcmp(o->bus, "-") == 0 || strchr(o->bus, '/') ||
+	       strncmp(o->bus, "unixgram:", 9) == 0;
+}
+
 static void check(struct options *o)
 {
 	const struct gate_cfg *c = &o->gate;
 
 	if (o->run.clock_input && (o->run.stop.n || strstr(o->run.in, "://")))
 		die(EXIT_USAGE, "--clock input: takes neither -e nor a network input");
+	if (o->run.clock_input && !options_ideal(o))
+		die(EXIT_USAGE, "--clock input: wants an ideal arm, not %s", o->bus);
 	if (c->engage != GATE_AUTO && !o->run.stop.n)
 		die(EXIT_USAGE, "--engage %s: an engage comes on the stop channel: needs -e",
 			c->engage == GATE_FIRST ? "first" : "manual");

@@ -23,4 +23,7 @@ struct options {
 /* Ends the process on wrong usage (2), --help and --version (0). */
 void options_parse(int argc, char **argv, struct options *o);
 
+/* BUS is an ideal arm (gate:G30). */
+bool options_ideal(const struct options *o);
+
 #endif

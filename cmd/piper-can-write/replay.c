@@ -70,10 +70,6 @@ static int open_all(struct writer *w)
 	char why[256];
 
 	w->bus = can_open(w->o->bus, why, sizeof(why));
-	if (w->bus && !can_is_ideal(w->bus)) {
-		warn("--clock input: wants an ideal arm, not %s", w->o->bus);
-		return EXIT_USAGE;
-	}
 	if (w->bus)
 		w->in = ep_open(r->in, EP_IN, why, sizeof(why));
 	if (w->in && !(text_out && r->out.n == 0))

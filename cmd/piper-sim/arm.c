@@ -94,8 +94,16 @@ static void refuse(struct arm *a, uint8_t status, uint8_t limit_bits)
 /* What was aimed at before has no after-effect, whatever the lag. */
 static void forget_goals(struct arm *a)
 {
-	for (int i = 0; i <= ARM_LAG_MAX_US / ARM_STEP_US; i++)
+	for (int i = 0; i < ARM_PAST; i++)
 		memcpy(a->past[i], a->q, sizeof a->q);
+}
+
+static bool same_goal(const struct arm *a, const double goal[ARM_JOINTS])
+{
+	for (int i = 0; i < ARM_JOINTS; i++)
+		if (a->goal[i] != goal[i])
+			return false;
+	return true;
 }
 
 static void accept(struct arm *a, const double goal[ARM_JOINTS], bool other_kind)
@@ -106,9 +114,8 @@ static void accept(struct arm *a, const double goal[ARM_JOINTS], bool other_kind
 	}
 	if (other_kind || !a->following)
 		forget_goals(a);
-	/* The plan of MOVE L begins anew with every target (piper.md 3, 0x151): with every other bytes,
-	 * and those of a repeated target are the same. NOLINTNEXTLINE(*-memory-comparison,cert-*) */
-	if ((a->o.replan || a->move == PIPER_MOVE_L) && memcmp(a->goal, goal, sizeof a->goal) != 0)
+	/* The plan of MOVE L begins anew with every target (piper.md 3, 0x151). */
+	if ((a->o.replan || a->move == PIPER_MOVE_L) && !same_goal(a, goal))
 		memset(a->v, 0, sizeof a->v);
 	memcpy(a->goal, goal, sizeof a->goal);
 	a->status = ARM_NORMAL;

@@ -23,6 +23,7 @@
 #define ARM_PERIOD_US 5000 /* 200 Hz; the slow frames go out in every fifth burst (piper.md 1) */
 #define ARM_SLOW_EVERY 5
 #define ARM_LAG_MAX_US 500000
+#define ARM_PAST (ARM_LAG_MAX_US / ARM_STEP_US + 1)
 
 /* Statuses of 0x2A1 byte 1 that the model sets by itself (piper.md 5). */
 enum {
@@ -87,7 +88,7 @@ struct arm {
 	bool refused;                         /* ... because the last target was refused */
 	double goal[ARM_JOINTS];
 	/* Goals of the last steps, for lag_us; past_at is the newest. */
-	double past[ARM_LAG_MAX_US / ARM_STEP_US + 1][ARM_JOINTS];
+	double past[ARM_PAST][ARM_JOINTS];
 	int past_at;
 	bool contact; /* a falling part lies on the table */
 	struct {

@@ -68,11 +68,9 @@ static double fall_speed(const struct arm *a, int i, double rate)
 /* The goal of lag_us ago. */
 static const double *lagging_goal(struct arm *a)
 {
-	int n = (int)(sizeof a->past / sizeof *a->past);
-
-	a->past_at = (a->past_at + 1) % n;
+	a->past_at = (a->past_at + 1) % ARM_PAST;
 	memcpy(a->past[a->past_at], a->goal, sizeof a->goal);
-	return a->past[(a->past_at + n - (int)(a->o.lag_us / ARM_STEP_US)) % n];
+	return a->past[(a->past_at + ARM_PAST - (int)(a->o.lag_us / ARM_STEP_US)) % ARM_PAST];
 }
 
 static void step_joint(struct arm *a, int i, double goal)
