@@ -18,6 +18,8 @@
 #define STUCK_SHARE 0.98 /* of L: there for practical purposes */
 #define BRANCH_RAD 1.0   /* a joint that would turn farther than this at once: another branch */
 
+#define STOP_HOLD "stop hold"
+
 #define DEG (M_PI / 180)
 
 void gate_defaults(struct gate_cfg *c)
@@ -576,7 +578,9 @@ static void settle_hold(struct gate *g, int64_t now)
 {
 	char why[REC_TEXT_MAX];
 
-	need_engage(g, "stop hold");
+	bool again = g->need_engage && strcmp(g->engage_why, STOP_HOLD) == 0;
+
+	need_engage(g, STOP_HOLD);
 	snprintf(why, sizeof(why), "%.100s (%s)", g->stop_why, g->stop_src);
 	if (in_motion(g) || (g->state == GATE_INIT && g->arm_ready)) {
 		g->cause_us = g->stop_t_us;
@@ -584,7 +588,8 @@ static void settle_hold(struct gate *g, int64_t now)
 		enter_hold(g, why, now);
 	} else if (g->state == GATE_HOLD) {
 		g->since_us = now; /* an engage from before it is an old one */
-		note(g, "hold", "%s", why);
+		if (!again)
+			note(g, "hold", "%s", why);
 	}
 }
 

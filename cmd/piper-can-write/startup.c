@@ -6,6 +6,7 @@
 
 #include "wire/piper.h"
 
+#define LISTEN_MORE_US 10000 /* what opening and hearing may be apart */
 #define ASK_US 200000
 #define ENABLE_EVERY_US 60000 /* bits arrive at 40 Hz: wait at least 50 ms (piper:R7) */
 #define MODE_EVERY_US 100000
@@ -80,9 +81,9 @@ static void listen_step(struct startup *s, struct arm *a, int64_t now, struct st
 			a->foreign_id);
 		return;
 	}
-	if (now - s->began_us < s->cfg.listen_us)
-		return;
-	if (arm_complete(a))
+	/* From the first frame on: a device may take a while to open. */
+	if (arm_complete(a) && now - a->first_us > s->cfg.listen_us + LISTEN_MORE_US &&
+		now - s->began_us > s->cfg.listen_us)
 		go(s, START_ASK, now);
 	else if (now - s->began_us > s->cfg.silence_us)
 		listen_failed(a, out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define FAST_FOLLOW 0xAD
+#define STILL_FRAMES 4 /* 0x151, 0x155-0x157 */
 
 void simlog_init(struct log *l, log_say *say, void *arg, bool may_damp)
 {
@@ -42,6 +43,7 @@ void simlog_opened(struct log *l, int64_t now_us)
 {
 	l->opened_us = now_us;
 	l->was_early = false;
+	l->still = 0;
 }
 
 void simlog_closed(struct log *l)
@@ -155,6 +157,27 @@ static void judge_target(struct log *l, int64_t now_us)
 	}
 }
 
+static void early(struct log *l, int64_t now_us)
+{
+	if (l->was_early)
+		return;
+	l->was_early = true;
+	found(l, now_us, LOG_EARLY, "command before 300 ms of listening");
+}
+
+/* The one hold set of a runner's last stop may come without listening (gate:G19). */
+static bool last_word(struct log *l, const struct piper_msg *m, int64_t now_us)
+{
+	bool next = l->still == 0 ? m->kind == PIPER_CMD_MODE && m->u.mode.move == PIPER_MOVE_J
+				  : m->kind == PIPER_CMD_JOINTS && m->part == l->still - 1;
+
+	if (l->still == 0)
+		l->still_us = now_us;
+	if (next)
+		l->still++;
+	return next;
+}
+
 void simlog_command(struct log *l, const struct can_frame *f, int64_t now_us)
 {
 	struct piper_msg m = { .kind = PIPER_UNKNOWN };
@@ -162,10 +185,8 @@ void simlog_command(struct log *l, const struct can_frame *f, int64_t now_us)
 	const char *why = why_malformed(f, decoded, &m);
 
 	l->commands++;
-	if (l->opened_us >= 0 && now_us - l->opened_us < LOG_LISTEN_US && !l->was_early) {
-		l->was_early = true;
-		found(l, now_us, LOG_EARLY, "command before 300 ms of listening");
-	}
+	if (l->opened_us >= 0 && now_us - l->opened_us < LOG_LISTEN_US && !last_word(l, &m, now_us))
+		early(l, now_us);
 	if (why) {
 		found(l, now_us, LOG_MALFORMED, why);
 		return;
@@ -208,6 +229,10 @@ void simlog_tick(struct log *l, const struct arm *a, int64_t now_us)
 		torn(l, now_us, &l->pose, "pose set not completed");
 	if (l->joints.next && now_us - l->joints.open_us > LOG_SET_US)
 		torn(l, now_us, &l->joints, "joint set not completed");
+	if (l->still > 0 && l->still < STILL_FRAMES && now_us - l->still_us > LOG_SET_US) {
+		l->still = STILL_FRAMES;
+		early(l, now_us);
+	}
 	if (l->mode_waits && now_us - l->mode_us > LOG_SET_US) {
 		l->mode_waits = false;
 		found(l, now_us, LOG_TORN, "0x151 MOVE P without its pose");

@@ -46,6 +46,8 @@ struct log {
 	void *arg;
 	bool may_damp;
 	bool is_open, was_early;
+	int still;         /* frames of a last stop's hold set seen early */
+	int64_t still_us;  /* when it began */
 	int64_t opened_us; /* -1: nobody can tell (SocketCAN) */
 	struct log_set pose, joints;
 	bool mode_waits; /* 0x151 MOVE P seen, its pose not yet */

@@ -280,6 +280,20 @@ static void in_time(void)
 	ok(b.seen[LOG_EARLY] == 1, "  ... 300 ms after the next opening is in time");
 
 	bench_init(&b);
+	simlog_opened(&b.l, b.a.now_us);
+	raw(&b, 0x151, 1, 1, 25, 0);
+	send_joints(&b, 0);
+	later(&b, 100);
+	ok(total(&b) == 0, "gate:G19: one hold set may come early");
+	raw(&b, 0x151, 1, 1, 25, 0);
+	ok(b.seen[LOG_EARLY] == 1, "  ... a second one may not");
+	bench_init(&b);
+	simlog_opened(&b.l, b.a.now_us);
+	raw(&b, 0x151, 1, 1, 25, 0);
+	later(&b, 100);
+	ok(b.seen[LOG_EARLY] == 1, "  ... nor a part of one");
+
+	bench_init(&b);
 	raw(&b, 0x151, 1, 1, 25, 0);
 	send_joints(&b, 0);
 	simarm_force_status(&b.a, 5);
