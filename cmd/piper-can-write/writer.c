@@ -10,6 +10,7 @@
 /* From the decision to the write: longer, and the process was held up in between. */
 #define WRITE_WITHIN_US 5000
 #define AGAIN_US 1000000 /* gate:G15 */
+#define SETUP_US 500000  /* an adapter answers its setup within this, or not at all */
 
 static void view(struct writer *w, int64_t now)
 {
@@ -143,6 +144,10 @@ static void startup(struct writer *w, int64_t now)
 		return;
 	}
 	if (!w->starting) {
+		/* Listening begins when there is something to hear with: an adapter's channel opens
+		 * a little after its device. One that never answers is called silent. */
+		if (!can_ready(w->bus) && now - w->gate.since_us < SETUP_US)
+			return;
 		w->starting = true;
 		w->arm.foreign_id = 0;
 		startup_init(&w->startup, &w->o->startup, now);
