@@ -21,6 +21,26 @@ void slew_lead(struct pose a, struct pose b, double *m, double *rad)
 	*rad = quat_angle(a.q, b.q);
 }
 
+/* Change of the velocity v, at most `most`, towards `rate` along u. While it gains speed what leads
+ * aside goes first: targets along a wall of the allowed space must not be left to the outside
+ * because all of the acceleration went into the way along it. */
+static struct vec3 change_of(struct vec3 v, struct vec3 u, double rate, double most)
+{
+	double along = rate - vec_dot(v, u);
+	struct vec3 aside = vec_sub(vec_scale(u, vec_dot(v, u)), v);
+	double n = vec_norm(aside);
+
+	if (along > 0 && n < most)
+		along = fmin(along, sqrt(most * most - n * n));
+	else if (along > 0)
+		along = 0;
+
+	struct vec3 change = vec_add(aside, vec_scale(u, along));
+
+	n = vec_norm(change);
+	return n > most ? vec_scale(change, most / n) : change;
+}
+
 /* Velocity for the next dt, given the way d still to go and the present velocity v. The speed from
  * which both we and a target receding at `away` stop at the same place, both braking at b:
  * v^2/2b + v dt = |d| + away^2/2b. */
@@ -29,23 +49,21 @@ static struct vec3 pursue(
 {
 	double dist = vec_norm(d);
 	double b = BRAKE_SHARE * accel;
-	struct vec3 want = { 0, 0, 0 };
+	struct vec3 u = { 0, 0, 0 };
+	double rate = 0;
 
 	if (dist > 0) {
-		double away = fmax(0, vec_dot(target_v, d) / dist);
+		u = vec_scale(d, 1 / dist);
+
+		double away = fmax(0, vec_dot(target_v, u));
 		double stop = b * (sqrt(dt * dt + (2 * dist + away * away / b) / b) - dt);
-		double rate = fmin(speed, fmin(dist / dt, stop));
 
-		want = vec_scale(d, rate / dist);
+		rate = fmin(speed, fmin(dist / dt, stop));
 	}
+	v = vec_add(v, change_of(v, u, rate, accel * dt));
 
-	struct vec3 change = vec_sub(want, v);
-	double n = vec_norm(change);
+	double n = vec_norm(v);
 
-	if (n > accel * dt)
-		change = vec_scale(change, accel * dt / n);
-	v = vec_add(v, change);
-	n = vec_norm(v);
 	return n > speed ? vec_scale(v, speed / n) : v;
 }
 

@@ -208,9 +208,31 @@ static void test_leases(void)
 		"a full table still hears a stop");
 }
 
+/* Targets at a wall (x = 0.23): the speed with which we came to it is gone first, however much the
+ * way along the wall asks for. */
+static void test_wall(void)
+{
+	struct slew s = { .cmd = { { 0.2300267, 0, 0 }, { 0, 0, 0, 1 } }, .v = { -0.0056, 0, 0 } };
+	struct slew_target t = { .pose = { { 0.23, 0.02, 0 }, { 0, 0, 0, 1 } },
+		.v = { 0, 0.25, 0 } };
+	struct slew_step out = { .behind = false };
+	double least = 1;
+
+	for (int i = 0; i < 30; i++) {
+		if (!slew_step(&s, &LIM, &t, s.cmd, 1.0 / 30, &out))
+			break;
+		s = out.next;
+		least = fmin(least, s.cmd.p.x);
+		t.pose.p.y += 0.25 / 30;
+	}
+	ok(least >= 0.23 - 1e-6, "a target that runs along a wall is not left to the outside");
+	ok(vec_dist(s.cmd.p, t.pose.p) < 0.04, "and it is followed");
+}
+
 int main(void)
 {
 	test_bounds();
+	test_wall();
 	test_settles();
 	test_follows();
 	test_ready();
