@@ -148,6 +148,7 @@ static int campaign_estop(const char *dir, enum estop_case c, int n)
 
 	rig_up(dir, (struct rig_opts){ .keep_pipes = c == ESTOP_FULL });
 	rig_run();
+	observe(150); /* in motion */
 	for (int k = 0; f.n < n && rig.failures < 5; k++) {
 		int64_t before = clock_now(), us = estop_trial(c, k);
 
