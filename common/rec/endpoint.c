@@ -294,6 +294,18 @@ int ep_put(struct ep *e, const char *line, size_t n)
 	return 0;
 }
 
+/* The reader of stdout sees its end now, not when what else there is has been closed; the
+ * descriptor itself stays taken. */
+static void let_go(int fd)
+{
+	int none = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (none < 0)
+		return;
+	(void)dup2(none, fd); /* the end of the process closes it otherwise */
+	(void)close(none);
+}
+
 static int close_stream(struct ep *e)
 {
 	int rc = 0, fd;
@@ -305,10 +317,12 @@ static int close_stream(struct ep *e)
 			errno = EAGAIN;
 		rc = rc == 1 ? 0 : -1;
 	}
-	/* Closing is where some file systems report; stdin and stdout stay open for the process. */
+	/* Closing is where some file systems report; stdin stays open for the process. */
 	fd = e->is_own ? e->fd : e->is_input ? -1 : dup(e->fd);
 	if (fd >= 0 && close(fd) != 0 && errno != EINTR)
 		rc = -1;
+	if (!e->is_own && !e->is_input)
+		let_go(e->fd);
 	return rc;
 }
 

@@ -15,7 +15,8 @@
 #include "rec/record.h"
 #include "run/clock.h"
 
-#define LINGER_US 100000 /* a burst with a stop in it was lost without, never with 50 ms */
+#define LINGER_US 100000          /* a burst with a stop in it was lost without, never with 50 ms */
+#define BEAT "{\"type\":\"beat\"" /* how a line begins that the next one makes up for */
 #define RECONNECT_MIN_MS 20
 #define RECONNECT_MAX_MS 200
 #define SEND_QUEUE 128 /* messages for each reader; nng's 16 loses a burst of a replay */
@@ -33,7 +34,7 @@ struct ep_nng {
 	int fd;
 	struct ep_counts *counts;
 	atomic_int peers; /* changed by nng's threads */
-	int64_t sent_us;  /* last send, 0 none */
+	int64_t sent_us;  /* last send worth lingering for: no beat; 0 none */
 	nng_msg *msg;     /* being read; taken up to `at` */
 	size_t at;
 	int pipe; /* it came from */
@@ -257,7 +258,8 @@ static void send_line(struct ep_nng *e, const char *line, size_t n)
 		return;
 	}
 	e->counts->lines++;
-	e->sent_us = clock_now();
+	if (strncmp(line, BEAT, sizeof(BEAT) - 1) != 0)
+		e->sent_us = clock_now();
 }
 
 int ep_nng_send(struct ep_nng *e, const char *lines, size_t n)
