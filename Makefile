@@ -81,7 +81,7 @@ testprogs: $(UNIT) $(TESTPROG)
 
 # ---- packages: DEPS and DEPS_CHECK may be overridden (empty: nothing is looked for) ----
 DEPS ?= gcc libc6-dev pkg-config libnng-dev libjansson-dev jq gnuplot-nox
-DEPS_CHECK ?= bats perl python3 strace procps iproute2 can-utils bsdextrautils mandoc groff-base \
+DEPS_CHECK ?= bats perl python3 strace procps iproute2 can-utils bsdextrautils openssl mandoc groff-base \
 	shellcheck cppcheck clang clang-format clang-tidy user-mode-linux busybox-static
 
 DEPS_LONG ?= debootstrap
