@@ -28,6 +28,8 @@ sleeps_or_is_gone() {
 	PIDS["writer"]=$!
 	wait_for 10 sleeps_or_is_gone "${PIDS["writer"]}"
 	start reader cat "$T/fifo" 4>&-
+	# Until it has opened the FIFO ours is the only reader: without one the writer's frames are lost.
+	wait_for 5 test -s "$T/reader.out"
 	exec 4>&-
 	wait_exit writer 10
 	[ "$status" -eq 0 ]
