@@ -125,20 +125,6 @@ same_and_clean() {
 	same_and_clean 90
 }
 
-sim_is_up() {
-	[ -e "$D/arm" ]
-}
-
-# An operator who says engage twice a second: a stage that the machine holds up for 100 ms is a HOLD
-# that needs one.
-operator() {
-	rm -f "$D/words"
-	mkfifo "$D/words"
-	start operator estop --live -i "$D/words" -e "ipc://$D/stop"
-	# shellcheck disable=SC2016
-	start pacer bash -c 'exec >"$0"; while echo engage; do read -r -t 0.5 <> <(:); done' "$D/words"
-}
-
 # In real time onto piper-sim, at most this many packets of the session.  A run with too few sets
 # (the machine was held up) is repeated, twice at most.
 real_time() {
@@ -148,19 +134,12 @@ real_time() {
 	[ -n "${D:-}" ] || own_folder
 	head -c $((45 * packets)) "$FILE" >"$D/cut.bin"
 	for try in 1 2 3; do
-		start sim piper-sim --start 0,86,-45,0,24,0 --log "$D/bus.log" --log-feedback "slcan:$D/arm"
-		wait_for 5 sim_is_up
-		operator
+		arm_up
 		rctp-recv -i "$D/cut.bin" -e "ipc://$D/stop" |
 			pose-xform "${XFORM[@]}" | clamp "${CLAMP[@]}" |
 			piper-can-write --engage-within 0.5,180 -e "ipc://$D/stop" \
 				-o "$D/rec" -o "ipc://$D/fb" "slcan:$D/arm"
-		stop operator
-		stop pacer
-		stop sim
-		wait_exit sim 5
-		wait_exit operator 5
-		wait_exit pacer 5
+		arm_down
 		run ! grep ' violation ' "$D/bus.log"
 		"$TP/checker" --mode sim --records "$D/rec" "$D/bus.log" >"$T/verdict"
 		[ "$(sed -n 's/^summary sets \([0-9]*\).*/\1/p' "$T/verdict")" -lt "$least" ] || break

@@ -3,6 +3,8 @@
 #
 # count N        N with TELEOP_LONG=1, a tenth of it otherwise
 # trial WORD...  one run of the test program chain_trial; its figures become comments of the TAP
+# own_folder     sets D, a folder with a name short enough for sockets
+# arm_up, arm_down   piper-sim and an operator in D
 
 count() {
 	if [ -n "${TELEOP_LONG:-}" ]; then
@@ -12,7 +14,6 @@ count() {
 	fi
 }
 
-# A folder with a name short enough for sockets.
 own_folder() {
 	D=$(mktemp -d /tmp/chain.XXXXXX)
 }
@@ -27,6 +28,35 @@ trial() {
 		tail -n 20 "$D"/*.err
 	fi
 	return "$rc"
+}
+
+# An operator who says engage twice a second: a stage that the machine holds up for 100 ms is a HOLD
+# that needs one.
+operator() {
+	rm -f "$D/words"
+	mkfifo "$D/words"
+	start operator estop --live -i "$D/words" -e "ipc://$D/stop"
+	# shellcheck disable=SC2016
+	start pacer bash -c 'exec >"$0"; while echo engage; do read -r -t 0.5 <> <(:); done' "$D/words"
+}
+
+arm_is_up() {
+	[ -e "$D/arm" ]
+}
+
+# A simulated arm on slcan:$D/arm that logs to $D/bus.log, and an operator.
+arm_up() {
+	start sim piper-sim --start 0,86,-45,0,24,0 --log "$D/bus.log" --log-feedback "slcan:$D/arm"
+	wait_for 5 arm_is_up
+	operator
+}
+
+arm_down() {
+	local name
+	for name in operator pacer sim; do
+		stop "$name" 2>/dev/null || : # one ends the other
+		wait_exit "$name" 5
+	done
 }
 
 teardown() {
