@@ -27,6 +27,9 @@ void gate_enter_fault(struct gate *g, const char *why, int64_t now_us);
 void gate_enter_init(struct gate *g, int64_t now_us);
 void gate_enter_run(struct gate *g, int64_t now_us);
 
+/* Extends the box round the targets of a run. */
+void gate_widen(struct slew_target *t, struct vec3 p);
+
 /* Steps of a tick; each may leave the motion instead. */
 void gate_run_step(struct gate *g, int64_t now_us, struct gate_act *act);
 void gate_ready_step(struct gate *g, int64_t now_us, struct gate_act *act);

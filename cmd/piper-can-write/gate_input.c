@@ -1,4 +1,5 @@
 /* What happens to the gate: waking, stops, the stop channel (gate:G22-G25), poses. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -153,6 +154,12 @@ void gate_bus_back(struct gate *g)
 	g->bus_lost[0] = 0;
 }
 
+void gate_widen(struct slew_target *t, struct vec3 p)
+{
+	t->lo = (struct vec3){ fmin(t->lo.x, p.x), fmin(t->lo.y, p.y), fmin(t->lo.z, p.z) };
+	t->hi = (struct vec3){ fmax(t->hi.x, p.x), fmax(t->hi.y, p.y), fmax(t->hi.z, p.z) };
+}
+
 static void take_valid(struct gate *g, const struct rec *r)
 {
 	const struct rec_pose *p = &r->u.pose;
@@ -168,6 +175,7 @@ static void take_valid(struct gate *g, const struct rec *r)
 		g->target.v = g->target.w = (struct vec3){ 0, 0, 0 };
 		g->row = 0;
 	}
+	gate_widen(&g->target, p->pose.p);
 	g->target.pose = p->pose;
 	g->target.pose.q = quat_unit(p->pose.q);
 	g->newest = *p;

@@ -14,6 +14,8 @@
 void gate_enter_run(struct gate *g, int64_t now)
 {
 	slew_reset(&g->slew, g->arm.pose);
+	g->target.lo = g->target.hi = g->arm.pose.p;
+	gate_widen(&g->target, g->target.pose.p);
 	g->sent_us = now - g->cfg.period_us;
 	g->ramp_us = now;
 	g->has_grip = g->arm.has_grip || g->newest.has_grip;

@@ -5,6 +5,10 @@
 /* Share of the acceleration that the braking rule counts on; the rest absorbs the uneven ages of
  * the samples that a fixed tick meets. */
 #define BRAKE_SHARE 0.8
+/* The same for one axis towards a face of the box round the targets. */
+#define AXIS_SHARE 0.8
+/* And what pursuing may use at all; the rest is for staying within the box round the targets. */
+#define PURSUE_SHARE 0.95
 
 /* Worth telling of. */
 #define BEHIND_M 1e-3
@@ -21,47 +25,82 @@ void slew_lead(struct pose a, struct pose b, double *m, double *rad)
 	*rad = quat_angle(a.q, b.q);
 }
 
-/* Change of the velocity v, at most `most`, towards `rate` along u. While it gains speed what leads
- * aside goes first: targets along a wall of the allowed space must not be left to the outside
- * because all of the acceleration went into the way along it. */
-static struct vec3 change_of(struct vec3 v, struct vec3 u, double rate, double most)
+/* Speed from which we, braking at b, stop within `way` of a place that itself recedes at `away` and
+ * brakes at up to a: v^2/2b + v dt = way + away^2/2a. */
+static double stopping_speed(double way, double away, double a, double b, double dt)
 {
-	double along = rate - vec_dot(v, u);
-	struct vec3 aside = vec_sub(vec_scale(u, vec_dot(v, u)), v);
-	double n = vec_norm(aside);
-
-	if (along > 0 && n < most)
-		along = fmin(along, sqrt(most * most - n * n));
-	else if (along > 0)
-		along = 0;
-
-	struct vec3 change = vec_add(aside, vec_scale(u, along));
-
-	n = vec_norm(change);
-	return n > most ? vec_scale(change, most / n) : change;
+	return b * (sqrt(dt * dt + (2 * way + away * away / a) / b) - dt);
 }
 
-/* Velocity for the next dt, given the way d still to go and the present velocity v. The speed from
- * which both we and a target receding at `away` stop at the same place, both braking at b:
- * v^2/2b + v dt = |d| + away^2/2b. */
-static struct vec3 pursue(
-	struct vec3 d, struct vec3 v, struct vec3 target_v, double speed, double accel, double dt)
+/* base and as much of `more` as keeps the sum within `most`. */
+static struct vec3 add_within(struct vec3 base, struct vec3 more, double most)
 {
-	double dist = vec_norm(d);
-	double b = BRAKE_SHARE * accel;
-	struct vec3 u = { 0, 0, 0 };
-	double rate = 0;
+	double left = most * most - vec_dot(base, base);
+	double a = vec_dot(more, more), b = vec_dot(base, more);
+
+	if (left <= 0)
+		return vec_scale(base, most / vec_norm(base));
+	if (a <= 0)
+		return base;
+	return vec_add(base, vec_scale(more, fmin(1, (sqrt(b * b + a * left) - b) / a)));
+}
+
+struct course {
+	struct vec3 way; /* still to go */
+	struct vec3 v;   /* present velocity */
+	struct vec3 target_v;
+	struct vec3 below, above; /* room within the box round the targets, >= 0 */
+};
+
+/* One axis: the wanted speed, so that it can stop within its room, moved on by a target that runs
+ * there; and what of the change must come first (room), then next (braking), then last. */
+struct axis {
+	double room, brake, gain;
+};
+
+static double axis_most(double v, double room, double target_v, double accel, double dt)
+{
+	double away = fmax(0, v > 0 ? target_v : -target_v);
+
+	return stopping_speed(fmax(0, room), away, accel / PURSUE_SHARE, AXIS_SHARE * accel, dt);
+}
+
+static struct axis axis_change(double v, double want, double most_up, double most_down)
+{
+	struct axis c;
+	double to = fmin(most_up, fmax(-most_down, v));
+
+	want = fmin(most_up, fmax(-most_down, want));
+	c.room = to - v;
+	/* From `to`: towards zero is braking, beyond it gaining. */
+	c.brake = to * (want - to) >= 0 ? 0 : fabs(want - to) > fabs(to) ? -to : want - to;
+	c.gain = want - to - c.brake;
+	return c;
+}
+
+/* Velocity for the next dt. */
+static struct vec3 pursue(const struct course *c, double speed, double accel, double dt)
+{
+	double dist = vec_norm(c->way), b = BRAKE_SHARE * accel;
+	struct vec3 want = { 0, 0, 0 };
 
 	if (dist > 0) {
-		u = vec_scale(d, 1 / dist);
+		double away = fmax(0, vec_dot(c->target_v, c->way) / dist);
 
-		double away = fmax(0, vec_dot(target_v, u));
-		double stop = b * (sqrt(dt * dt + (2 * dist + away * away / b) / b) - dt);
-
-		rate = fmin(speed, fmin(dist / dt, stop));
+		want = vec_scale(c->way,
+			fmin(speed, fmin(dist / dt, stopping_speed(dist, away, b, b, dt))) / dist);
 	}
-	v = vec_add(v, change_of(v, u, rate, accel * dt));
 
+#define AXIS(k)                                                                                    \
+	axis_change(c->v.k, want.k, axis_most(1, c->above.k, c->target_v.k, accel, dt),            \
+		axis_most(-1, c->below.k, c->target_v.k, accel, dt))
+	struct axis x = AXIS(x), y = AXIS(y), z = AXIS(z);
+	struct vec3 change = { x.room, y.room, z.room };
+
+	change = add_within(change, (struct vec3){ x.brake, y.brake, z.brake }, accel * dt);
+	change = add_within(change, (struct vec3){ x.gain, y.gain, z.gain }, accel * dt);
+#undef AXIS
+	struct vec3 v = vec_add(c->v, change);
 	double n = vec_norm(v);
 
 	return n > speed ? vec_scale(v, speed / n) : v;
@@ -113,19 +152,41 @@ static bool bound_turn(struct quat from, struct quat centre, double step, double
 	return true;
 }
 
+static double within(double x, double lo, double hi)
+{
+	return x < lo ? lo : x > hi ? hi : x;
+}
+
+/* Back into the box round the targets, where the limits allow it: what clamp keeps in, a bend of
+ * ours does not leave by a hair. */
+static void stay_inside(const struct slew *s, const struct slew_limits *lim,
+	const struct slew_target *t, double dt, struct vec3 *p)
+{
+	struct vec3 in = { within(p->x, t->lo.x, t->hi.x), within(p->y, t->lo.y, t->hi.y),
+		within(p->z, t->lo.z, t->hi.z) };
+	struct vec3 v = vec_scale(vec_sub(in, s->cmd.p), 1 / dt);
+
+	if (vec_norm(v) <= lim->speed_m && vec_dist(v, s->v) <= lim->accel_m * dt)
+		*p = in;
+}
+
 bool slew_step(const struct slew *s, const struct slew_limits *lim, const struct slew_target *t,
 	struct pose measured, double dt, struct slew_step *out)
 {
-	struct vec3 way = vec_sub(t->pose.p, s->cmd.p);
-	struct vec3 turn = quat_log(quat_mul(t->pose.q, quat_conj(s->cmd.q)));
-	struct vec3 v = pursue(way, s->v, t->v, lim->speed_m, lim->accel_m, dt);
-	struct vec3 w = pursue(turn, s->w, t->w, lim->speed_rad, lim->accel_rad, dt);
+	const struct vec3 no_end = { HUGE_VAL, HUGE_VAL, HUGE_VAL };
+	struct course go = { vec_sub(t->pose.p, s->cmd.p), s->v, t->v, vec_sub(s->cmd.p, t->lo),
+		vec_sub(t->hi, s->cmd.p) };
+	struct course turn = { quat_log(quat_mul(t->pose.q, quat_conj(s->cmd.q))), s->w, t->w,
+		no_end, no_end };
+	struct vec3 v = pursue(&go, lim->speed_m, PURSUE_SHARE * lim->accel_m, dt);
+	struct vec3 w = pursue(&turn, lim->speed_rad, PURSUE_SHARE * lim->accel_rad, dt);
 	struct pose c = {
 		.p = vec_add(s->cmd.p, vec_scale(v, dt)),
 		.q = quat_unit(quat_mul(quat_exp(vec_scale(w, dt)), s->cmd.q)),
 	};
 
 	*out = (struct slew_step){ .behind = false };
+	stay_inside(s, lim, t, dt, &c.p);
 	if (!bound_point(
 		    s->cmd.p, measured.p, lim->speed_m * dt, lim->lead_m, &c.p, &out->at_lead) ||
 		!bound_turn(s->cmd.q, measured.q, lim->speed_rad * dt, lim->lead_rad, &c.q,

@@ -23,7 +23,8 @@ struct slew {
 
 struct slew_target {
 	struct pose pose;
-	struct vec3 v, w; /* how it moves, from its last two records; 0 when not known */
+	struct vec3 v, w;   /* how it moves, from its last two records; 0 when not known */
+	struct vec3 lo, hi; /* box round all targets of this run and its start */
 };
 
 struct slew_step {
@@ -38,7 +39,8 @@ void slew_reset(struct slew *s, struct pose measured);
 
 /* One step of dt > 0 seconds. Order of precedence L, speed, acceleration. It pursues the target
  * along the straight line, lands on it when the limits allow, and brakes in time for a target that
- * itself brakes no harder than the limit. false: L and speed cannot both be kept (gate:G9: HOLD). */
+ * itself brakes no harder than the limit; it leaves the box round the targets of this run only
+ * where the acceleration limit leaves no other way. false: L and speed cannot both be kept (gate:G9: HOLD). */
 bool slew_step(const struct slew *s, const struct slew_limits *lim, const struct slew_target *t,
 	struct pose measured, double dt, struct slew_step *out);
 
