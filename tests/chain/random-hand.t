@@ -3,6 +3,6 @@
 # (safety:H3, H5). The seeds are fixed; TELEOP_LONG tries ten times as many.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-count=30
-[ -z "${TELEOP_LONG:-}" ] || count=300
+count=60
+[ -z "${TELEOP_LONG:-}" ] || count=600
 python3 tests/lib/random_hand.py "${TELEOP_BIN:-build/bin}" "${TELEOP_TP:-build/tests/lib}" "$work" 1000 "$count"
