@@ -135,9 +135,9 @@ asan-built: export TELEOP_SANITIZED := 1
 asan-built:
 	@[ '$(BUILD)' = build-asan ] || { echo "make asan starts this" >&2; exit 2; }
 	@rm -f build-asan/report.*
-	@$(PROVE) $(SUITE_ASAN) </dev/null
-	@if ls build-asan/report.* >/dev/null 2>&1; then \
-		cat build-asan/report.*; echo "asan: reports above"; exit 1; fi
+	@rc=0; $(PROVE) $(SUITE_ASAN) </dev/null || rc=$$?; \
+	if ls build-asan/report.* >/dev/null 2>&1; then \
+		cat build-asan/report.*; echo "asan: reports above, in build-asan/report.*"; rc=1; fi; exit $$rc
 
 # ---- lint ----
 SOURCES := $(sort $(wildcard common/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch]))
