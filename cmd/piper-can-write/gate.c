@@ -7,7 +7,8 @@
 
 #define LEAD_LEFT_M 0.005 /* gate:G13 */
 #define LEAD_LEFT_RAD (2 * M_PI / 180)
-#define BRANCH_RAD 1.0 /* a joint that would turn farther than this at once: another branch */
+#define FIRST_M 0.003 /* the first step of a run is no longer */
+#define FIRST_RAD 0.02
 
 #define STOP_HOLD "stop hold"
 
@@ -122,17 +123,26 @@ static bool may_still(const struct gate *g, int64_t now)
 	return g->listened && !g->bus_lost[0] && gate_arm_obeys(g) && gate_measured(g, now);
 }
 
-/* The closed form has a solution within the limits on the branch the arm is on. */
-bool gate_reachable(const struct gate *g, struct pose p)
+/* The closed form has a solution within the limits, and no joint is farther than `most` from it: not
+ * on another branch, not swung about by a singular wrist or shoulder. */
+bool gate_reachable(const struct gate *g, struct pose p, double most)
 {
 	double j[CHAIN_JOINTS];
 
 	if (!piper_ik_near(g->cfg.chain, p, g->arm.j, j))
 		return false;
 	for (int i = 0; i < CHAIN_JOINTS; i++)
-		if (fabs(j[i] - g->arm.j[i]) > BRANCH_RAD)
+		if (fabs(j[i] - g->arm.j[i]) > most)
 			return false;
 	return true;
+}
+
+/* The first steps towards the target turn no joint by much. */
+static bool can_begin(const struct gate *g)
+{
+	struct pose step = pose_step(g->arm.pose, g->target.pose, FIRST_M, FIRST_RAD);
+
+	return gate_reachable(g, step, g->cfg.lead_joint);
 }
 
 /* What makes a FAULT, in words; false: nothing does. */
@@ -299,7 +309,7 @@ static bool run_missing(const struct gate *g, int64_t now, char *why, size_t n)
 		snprintf(why, n, "target %.0f mm from the arm", 1e3 * m);
 	else if (rad > g->cfg.engage_rad)
 		snprintf(why, n, "target turned %.0f deg from the arm", rad / DEG);
-	else if (!gate_reachable(g, g->target.pose))
+	else if (!gate_reachable(g, g->target.pose, GATE_BRANCH_RAD) || !can_begin(g))
 		snprintf(why, n, "target out of the arm's reach");
 	else if (g->need_engage && !g->engage_us)
 		snprintf(why, n, "needs an engage (%s)%s", g->engage_why,

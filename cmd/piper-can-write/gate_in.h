@@ -5,6 +5,7 @@
 #include "gate.h"
 
 #define GATE_ENGAGE_MAX_US 1000000 /* gate:G5 */
+#define GATE_BRANCH_RAD 0.5        /* a joint that would turn farther at once */
 #define GATE_ROW 3                 /* gate:G4: fresh poses in a row */
 
 void gate_say(struct gate *g, const char *name, const char *fmt, ...)
@@ -15,7 +16,7 @@ int64_t gate_silence(const struct gate *g, int64_t now_us); /* of the arm, us */
 bool gate_hand_is_valid(const struct gate *g, int64_t now_us);
 bool gate_arm_obeys(const struct gate *g); /* enabled, CAN mode, status 0 */
 bool gate_in_motion(const struct gate *g); /* RUN, or on the way to ready */
-bool gate_reachable(const struct gate *g, struct pose p);
+bool gate_reachable(const struct gate *g, struct pose p, double most_rad);
 /* A lease, a beat or the arm's feedback is missing (gate:G3): true with the reason in why. */
 bool gate_channel_missing(const struct gate *g, int64_t now_us, char *why, size_t n);
 

@@ -87,7 +87,8 @@ void gate_run_step(struct gate *g, int64_t now, struct gate_act *act)
 	}
 	if (!slew_step(&g->slew, &lim, &g->target, g->arm.pose, dt, &s)) {
 		gate_enter_hold(g, "lead and speed cannot both be kept", now);
-	} else if (!gate_reachable(g, s.next.cmd)) {
+	} else if (!gate_reachable(
+			   g, s.next.cmd, g->move_p ? GATE_BRANCH_RAD : g->cfg.lead_joint)) {
 		gate_enter_hold(g, "target out of the arm's reach", now);
 	} else if (stuck(g, &s, now)) {
 		gate_enter_fault(g, "arm does not follow", now);

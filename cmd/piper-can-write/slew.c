@@ -7,6 +7,7 @@
 #define BRAKE_SHARE 0.8
 /* The same for one axis towards a face of the box round the targets. */
 #define AXIS_SHARE 0.8
+#define LEAST_SHARE 0.5
 /* And what pursuing may use at all; the rest is for staying within the box round the targets. */
 #define PURSUE_SHARE 0.95
 
@@ -58,11 +59,18 @@ struct axis {
 	double room, brake, gain;
 };
 
-static double axis_most(double v, double room, double target_v, double accel, double dt)
+/* Share of the acceleration that is this axis' when all brake together, by its share of v. */
+static double axis_share(double v_axis, struct vec3 v)
 {
-	double away = fmax(0, v > 0 ? target_v : -target_v);
+	double n = vec_norm(v);
 
-	return stopping_speed(fmax(0, room), away, accel / PURSUE_SHARE, AXIS_SHARE * accel, dt);
+	return AXIS_SHARE * fmax(LEAST_SHARE, n > 0 ? fabs(v_axis) / n : 1);
+}
+
+static double axis_most(double room, double away, double share, double accel, double dt)
+{
+	return stopping_speed(
+		fmax(0, room), fmax(0, away), accel / PURSUE_SHARE, share * accel, dt);
 }
 
 static struct axis axis_change(double v, double want, double most_up, double most_down)
@@ -92,8 +100,9 @@ static struct vec3 pursue(const struct course *c, double speed, double accel, do
 	}
 
 #define AXIS(k)                                                                                    \
-	axis_change(c->v.k, want.k, axis_most(1, c->above.k, c->target_v.k, accel, dt),            \
-		axis_most(-1, c->below.k, c->target_v.k, accel, dt))
+	axis_change(c->v.k, want.k,                                                                \
+		axis_most(c->above.k, c->target_v.k, axis_share(c->v.k, c->v), accel, dt),         \
+		axis_most(c->below.k, -c->target_v.k, axis_share(c->v.k, c->v), accel, dt))
 	struct axis x = AXIS(x), y = AXIS(y), z = AXIS(z);
 	struct vec3 change = { x.room, y.room, z.room };
 

@@ -62,17 +62,18 @@ def trial(seed):
     what = hand(r, tape)
     xform = ["--relative"] if r.random() < 0.5 else ["--offset", "0.68,0,-0.9", "--rot-offset", "0,150,0"]
     xform += ["--scale", str(r.choice([1, 0.5, 0.3]))]
-    clamp, judge = ["--preset", "piper"], []
+    # The writer's way from pose to pose is straight: it may cut the rim by what it lags.
+    clamp, judge = ["--preset", "piper"], ["--radius", "97"]
     if r.random() < 0.7:
         lo = [x - r.uniform(0.005, 0.08) for x in HOME]
         hi = [x + r.uniform(0.005, 0.08) for x in HOME]
         faces = [f"{1e3 * a:.1f},{1e3 * b:.1f}" for a, b in zip(lo, hi)]
         clamp += ["--x", faces[0], "--y", faces[1], "--z", faces[2]]
-        judge = ["--box", ",".join(faces)]
+        judge += ["--box", ",".join(faces)]
     rate = str(r.choice([25, 30, 50]))
     chain = (f"{BIN}/rctp-recv -i {tape} --clock input | {BIN}/pose-xform {' '.join(xform)} | "
              f"{BIN}/clamp {' '.join(clamp)} | {BIN}/piper-can-write --clock input --rate {rate} "
-             f"--engage-within 0.4,170 -o {rec} {log}")
+             f"--engage-within 0.05,170 -o {rec} {log}")
     run = subprocess.run(["bash", "-o", "pipefail", "-c", chain], capture_output=True, text=True, timeout=60)
     seen = subprocess.run([f"{PROGS}/checker", "--mode", "ideal", "--rate", rate, "--records", rec, *judge, log],
                           capture_output=True, text=True, timeout=60)
