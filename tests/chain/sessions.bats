@@ -40,7 +40,7 @@ session() {
 # ideal NAME BIN: onto the ideal arm by the input's clock; $T/NAME.log and .rec
 ideal() {
 	local bin=$2
-	"$bin/rctp-recv" -i "$FILE" --clock input | "$bin/pose-xform" "${XFORM[@]}" |
+	"$bin/rctp-recv" -i "$VECTOR" --clock input | "$bin/pose-xform" "${XFORM[@]}" |
 		"$bin/clamp" "${CLAMP[@]}" |
 		"$bin/piper-can-write" --clock input --engage-within 0.5,180 -o "$T/$1.rec" - \
 			>"$T/$1.log"
@@ -62,8 +62,7 @@ same_and_clean() {
 	local least=$1 name
 	shift
 	set -o pipefail
-	FILE=$(vectors "rctp-session-$SESSION.bin")
-	[ -e "$FILE" ] || skip "recorded session $SESSION is not on this machine"
+	vectors "rctp-session-$SESSION.bin"
 	build_other
 	ideal one "$BIN"
 	ideal two "$BIN"
@@ -129,10 +128,9 @@ same_and_clean() {
 # (the machine was held up) is repeated, twice at most.
 real_time() {
 	local packets=$1 least=$2 try
-	FILE=$(vectors "rctp-session-$SESSION.bin")
-	[ -e "$FILE" ] || skip "recorded session $SESSION is not on this machine"
+	vectors "rctp-session-$SESSION.bin"
 	[ -n "${D:-}" ] || own_folder
-	head -c $((45 * packets)) "$FILE" >"$D/cut.bin"
+	head -c $((45 * packets)) "$VECTOR" >"$D/cut.bin"
 	for try in 1 2 3; do
 		arm_up
 		rctp-recv -i "$D/cut.bin" -e "ipc://$D/stop" |

@@ -9,7 +9,8 @@
 # wait_for SECONDS CMD... until CMD succeeds; fails when the time is up
 # wait_exit NAME SECONDS  until NAME ended; its status in $status
 # stop NAME [SIGNAL]      signal one started program (default TERM)
-# vectors FILE            path of a recorded vector, or skip with the reason
+# in_time FILE            its poses came at the pace of their own ts
+# vectors FILE            sets VECTOR, the path of a recorded session, or skips with the reason
 bats_require_minimum_version 1.5.0
 TOP=$(cd "${BATS_TEST_DIRNAME:?}" && git rev-parse --show-toplevel 2>/dev/null || (cd "$BATS_TEST_DIRNAME/../.." && pwd))
 BIN=${TELEOP_BIN:-$TOP/build/bin}
@@ -71,9 +72,17 @@ stop() {
 	kill "-${2:-TERM}" "${PIDS[$1]}"
 }
 
+# From the first half to the second, to 10 ms. What held single packets up does not count: of each
+# half the earliest speaks.
+in_time() {
+	jq -e -s 'map(select(.valid) | .t - .ts * 1e6) | (length / 2 | floor) as $h |
+		$h >= 10 and ((.[:$h] | min) - (.[$h:] | min) | fabs < 10000)' "$1"
+}
+
+# Not for a $(...): a skip there would leave only the subshell.
 vectors() {
-	[ -e "$SHARED/$1" ] || skip "recorded session $1 is not on this machine"
-	echo "$SHARED/$1"
+	VECTOR=$SHARED/$1
+	[ -e "$VECTOR" ] || skip "recorded session $1 is not on this machine"
 }
 
 stop_all() {
