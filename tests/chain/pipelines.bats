@@ -161,7 +161,7 @@ stopped_once() {
 	SH
 	start_runner
 	kill -KILL "$(cat "$T/end.pid")"
-	wait_for 1 test -s "$T/stops"
+	wait_for 5 test -s "$T/stops"
 	kill -0 "$(cat "$T/src.pid")"
 	wait_exit runner 8
 	[ "$status" -eq 137 ]

@@ -66,7 +66,7 @@ pose() { # src seq x [rest]
 	exec 9<>"$T/in"
 	start_in f "$T/in" "$F" -n 2
 	for i in 1 2 3 4; do pose a $i 0.000000000 >&9; done
-	wait_exit f 2
+	wait_exit f 5
 	exec 9>&-
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <"$T/f.out")" -eq 2 ]
@@ -80,8 +80,8 @@ pose() { # src seq x [rest]
 		pose a $i 0.000000000 >&9
 		read -r -t 0.3 <> <(:) || :
 	done
-	wait_for 2 grep -q '"seq":5' "$T/f.out"
-	wait_exit f 3
+	wait_for 5 grep -q '"seq":5' "$T/f.out"
+	wait_exit f 5
 	exec 9>&-
 	[ "$status" -eq 4 ]
 	[ "$(wc -l <"$T/f.out")" -eq 5 ]
@@ -113,7 +113,7 @@ pose() { # src seq x [rest]
 	pose a 1 0.000000000 >&8
 	read -r -u 7
 	exec 7<&-
-	wait_exit f 2
+	wait_exit f 5
 	exec 8>&-
 	[ "$status" -eq 141 ]
 }
@@ -134,7 +134,7 @@ pose() { # src seq x [rest]
 		PIDS["f"]=$!
 		for ((i = 0; i < 800; i++)); do pose a $i 0.000000000; done | timeout 0.3 cat >&8 || :
 		kill -"$sig" "${PIDS["f"]}"
-		wait_exit f 2
+		wait_exit f 5
 		[ "$status" -eq $((128 + $(kill -l $sig))) ]
 		exec 8>&- 7>&-
 	done
@@ -145,13 +145,13 @@ pose() { # src seq x [rest]
 	exec 8<>"$T/in" 7<>"$T/out"
 	"$F" --ready-fd 4 <"$T/in" >"$T/out" 2>"$T/err" 4>"$T/ready" 3>&- 7>&- 8>&- &
 	PIDS["f"]=$!
-	wait_for 2 grep -q ready "$T/ready"
+	wait_for 5 grep -q ready "$T/ready"
 	kill -USR1 "${PIDS["f"]}"
 	kill -USR2 "${PIDS["f"]}"
-	wait_for 2 grep -q '"type":"status"' "$T/err"
+	wait_for 5 grep -q '"type":"status"' "$T/err"
 	for ((i = 0; i < 800; i++)); do pose a $i 0.000000000; done | timeout 0.3 cat >&8 || :
 	kill -USR2 "${PIDS["f"]}"
-	wait_for 2 grep -q '"seq":1,' "$T/err"
+	wait_for 5 grep -q '"seq":1,' "$T/err"
 	run jq -c '[.seq,.type,.bad]' "$T/err"
 	[ "${lines[1]}" = '[1,"status",0]' ]
 	exec 8>&- 7>&-
@@ -175,10 +175,10 @@ pose() { # src seq x [rest]
 	}
 	wait_for 5 send_one
 	exec 9>&-
-	wait_exit src 2
+	wait_exit src 5
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <"$T/src.out")" -eq "$i" ]
-	wait_for 2 grep -q "\"seq\":$i," "$T/got"
+	wait_for 5 grep -q "\"seq\":$i," "$T/got"
 	[[ $(tail -n 1 "$T/got") == *'"p":[2.000000000,'* ]]
 }
 
@@ -206,8 +206,8 @@ pose() { # src seq x [rest]
 		exec 9>"$T/in"
 		wait_for 5 send_one
 		exec 9>&-
-		wait_exit src 2
+		wait_exit src 5
 		stop sink
-		wait_exit sink 2
+		wait_exit sink 5
 	done
 }

@@ -213,7 +213,7 @@ print(" ".join("%d:%03X" % (len(x), int.from_bytes(x[:4], "little")) for x in f)
 	wait_exit w 5
 	[ "$status" -eq 0 ]
 	stop sim
-	wait_exit sim 3
+	wait_exit sim 5
 	run -0 grep ' 0 violations' "$T/can.log"
 	[ ! -s "$T/w.err" ]
 }
@@ -223,7 +223,7 @@ print(" ".join("%d:%03X" % (len(x), int.from_bytes(x[:4], "little")) for x in f)
 	writer
 	wait_for 8 in_state run
 	stop w USR1
-	wait_for 1 in_state estop
+	wait_for 5 in_state estop
 	stop hand
 	wait_exit w 5
 	[ "$status" -eq 5 ]
@@ -235,7 +235,7 @@ print(" ".join("%d:%03X" % (len(x), int.from_bytes(x[:4], "little")) for x in f)
 	writer
 	wait_for 8 in_state run
 	stop w
-	wait_exit w 2
+	wait_exit w 5
 	[ "$status" -eq 143 ]
 	run -0 tail -n 1 "$T/w.out"
 	grep -q '"set":"hold"' <(tail -n 2 "$T/w.out")
@@ -246,12 +246,12 @@ print(" ".join("%d:%03X" % (len(x), int.from_bytes(x[:4], "little")) for x in f)
 	writer
 	wait_for 8 in_state run
 	stop w STOP
-	wait_for 2 grep -q 'T (stopped)' "/proc/${PIDS[w]}/status"
+	wait_for 5 grep -q 'T (stopped)' "/proc/${PIDS[w]}/status"
 	before=$(wc -l <"$T/w.out")
-	wait_for 2 older_than "$(now_ms)" 400
+	wait_for 5 older_than "$(now_ms)" 400
 	stop w CONT
-	wait_for 2 grep -q '"freeze"' "$T/w.out"
-	wait_for 2 last_says "needs an engage"
+	wait_for 5 grep -q '"freeze"' "$T/w.out"
+	wait_for 5 last_says "needs an engage"
 	run -0 jq -s -e 'map(select(.type == "command" and .set == "run") | .age_us) | max <= 100000' "$T/w.out"
 	[ "$(tail -n "+$((before + 1))" "$T/w.out" | grep -c '"set":"run"')" -eq 0 ]
 }
@@ -282,11 +282,11 @@ print(" ".join("%d:%03X" % (len(x), int.from_bytes(x[:4], "little")) for x in f)
 @test "--stop: one hold set at the measured joints; nothing without feedback (G19)" {
 	sim --enabled --log-feedback
 	run -0 piper-can-write --stop "slcan:$T/bus" 3>&-
-	wait_for 2 grep -q '157#' "$T/can.log"
+	wait_for 5 grep -q '157#' "$T/can.log"
 	run -0 awk '/ (15[0-9A-F])#/ { split($3, a, "#"); printf "%s ", a[1] }' "$T/can.log"
 	[ "$output" = "151 155 156 157 " ]
 	stop sim
-	wait_exit sim 3
+	wait_exit sim 5
 	rm -f "$T/sim.ready"
 	sim --mute
 	run -1 --separate-stderr piper-can-write --stop "slcan:$T/bus" 3>&-
@@ -326,11 +326,11 @@ print(" ".join("%d:%03X" % (len(x), int.from_bytes(x[:4], "little")) for x in f)
 	exec 9>"$T/op"
 	wait_for 8 last_says "needs an engage (start)"
 	echo engage >&9
-	wait_for 2 in_state run
+	wait_for 5 in_state run
 	echo stop >&9
-	wait_for 2 in_state estop
+	wait_for 5 in_state estop
 	echo reset >&9
-	wait_for 2 grep -q 'a hand is valid' "$T/w.out"
+	wait_for 5 grep -q 'a hand is valid' "$T/w.out"
 	stop hand
 	exec 9>&-
 	wait_exit w 5

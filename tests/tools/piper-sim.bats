@@ -63,8 +63,9 @@ listened() {
 	awk -v n="$status_n" '
 		$2 ~ /^26/ { if ($1 < n / 5 - 1 || $1 > n / 5 + 1) exit 1; next }
 		{ if ($1 < n - 1 || $1 > n + 1) exit 1 }' "$T/ids"
-	# The timer is absolute: bursts and the periods slept over make up the whole time.
-	jq -es '.[-1] | .bursts + .late >= 395 and .bursts + .late <= 405' "$T/sim.err"
+	# The timer is absolute: bursts and the periods slept over make up the whole time; the last
+	# tick, with what it slept over, may come after it.
+	jq -es '.[-1] | .bursts + .late >= 395 and .bursts + .late <= 500' "$T/sim.err"
 }
 
 @test "one burst comes from one moment: pose and joints move together" {
@@ -232,13 +233,17 @@ listened() {
 }
 
 @test "a host that does not read holds nothing up" {
-	start sim piper-sim --log "$T/log" --duration 2s --stats 10s "slcan:$T/arm"
+	start sim piper-sim --log "$T/log" --stats 100ms "slcan:$T/arm"
 	wait_for 5 test -e "$T/arm"
 	exec 7<>"$T/arm"
 	printf 'C\rS8\rO\r' >&7
-	wait_exit sim 10
-	[ "$status" -eq 0 ]
-	jq -es '.[-1] | .dropped > 1000 and .bursts > 300' "$T/sim.err"
+	goes_on() {
+		jq -es '.[-1] | .dropped > 1000 and .bursts > 300' "$T/sim.err"
+	}
+	wait_for 20 goes_on
+	stop sim
+	wait_exit sim 5
+	[ "$status" -eq 143 ]
 }
 
 @test "options that begin with a fault: mute, paused, frozen, silent firmware" {

@@ -93,7 +93,7 @@ last_is_hold_set() {
 	SESSION=${PIDS[sim]}
 	url=$(grep -oE 'ipc://[^ ]+' "$T/sim.err" | head -n 1)
 	stop sim USR1
-	wait_for 3 gate_was estop
+	wait_for 5 gate_was estop
 	kill -0 "${PIDS[sim]}"
 	estop -e "$url" hold
 	stop sim TERM
@@ -138,7 +138,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' teleop-piper -v --bind 127.0.0.1 --port 0 
 	# Three fresh poses and the leases are there or come within a second: give it again until then.
 	wait_for 5 eval 'echo engage >&7; gate_was run'
 	echo stop >&7
-	wait_for 3 gate_was estop
+	wait_for 5 gate_was estop
 	exec 7>&-
 	stop hand
 	stop sim TERM

@@ -243,7 +243,9 @@ static void test_hosts_come_and_go(void)
 
 	(void)start(&host, &dev, &h, &d);
 	begin = clock_now();
-	for (uint32_t i = 0; i < 5000; i++) {
+	/* How much the host left is seen when the kernel has moved it: a burst may be ahead of that. */
+	for (uint32_t i = 0; can_counts(dev).overflow <= 4000 && clock_now() - begin < BOUND_US;
+		i++) {
 		f = frame(0x2A5, i);
 		(void)can_send_set(dev, &f, 1, 0);
 	}
