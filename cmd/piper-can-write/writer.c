@@ -88,7 +88,8 @@ static void send_again(struct writer *w, int64_t now)
 {
 	bool gone = can_unconfirmed(w->bus) == 0;
 
-	if (!w->n_again || (!gone && !w->ticked))
+	/* Without a confirmation each tick, but never more than the bus takes. */
+	if (!w->n_again || (!gone && !(w->ticked && can_ready(w->bus))))
 		return;
 	if (can_send_urgent(w->bus, w->again, w->n_again, now) == w->n_again && gone)
 		w->n_again = 0;

@@ -117,6 +117,8 @@ static bool answered(struct can_slcan *s, struct can_frame *f)
 {
 	s->answers = true;
 	s->silent = false;
+	s->heard = 0; /* the next answer has its time anew: a slow wire is no silent adapter */
+	s->written_us = s->rx_us;
 	return can_fifo_pop(&s->sent, f);
 }
 
