@@ -4,7 +4,7 @@
 usage: rctp_udp.py PORT [HOST] <commands
 
   at MS              wait until MS milliseconds after the start
-  pkt [KEY=VALUE..]  send a packet; keys s (source socket, default a), t, x y z, q=X,Y,Z,W, g, f,
+  pkt [KEY=VALUE..]  send a packet; keys s (source socket, default a), h (host), t, x y z, q=X,Y,Z,W, g, f,
                      n (bytes sent, default 45; more are zeros), of=N (repeat N times, 20 ms apart,
                      t and x moving on), dx (step of x, default 0.001)
   hex S DIGITS       send these bytes from source S
@@ -15,7 +15,6 @@ import sys
 import time
 
 port, host = int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "127.0.0.1"
-family = socket.AF_INET6 if ":" in host else socket.AF_INET
 sources = {}
 start = time.monotonic()
 
@@ -26,10 +25,10 @@ def wait(ms):
         time.sleep(left)
 
 
-def send(source, data):
+def send(source, data, to=host):
     if source not in sources:
-        sources[source] = socket.socket(family, socket.SOCK_DGRAM)
-    sources[source].sendto(data, (host, port))
+        sources[source] = socket.socket(socket.AF_INET6 if ":" in to else socket.AF_INET, socket.SOCK_DGRAM)
+    sources[source].sendto(data, (to, port))
 
 
 def packet(keys, i):
@@ -60,6 +59,6 @@ for line in sys.stdin:
         first = (time.monotonic() - start) * 1000
         for i in range(int(keys.get("of", "1"))):
             wait(first + 20 * i)
-            send(keys.get("s", "a"), packet(keys, i))
+            send(keys.get("s", "a"), packet(keys, i), keys.get("h", host))
     else:
         sys.exit("rctp_udp.py: not understood: " + line)

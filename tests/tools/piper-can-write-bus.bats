@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2016
 # What piper-can-write does to a bus that is slow, hung or full of noise, and at which pace.
+export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-240}
 load ../lib/helpers
 
 arm() {
@@ -50,7 +51,7 @@ ids_of() {
 	awk '$2 ~ /^15[1-79]$/ { printf "%s ", $2 }' "$1"
 }
 
-@test "gate:G11 piper:R13 piper:R14 a slow adapter: whole sets, one at a time, each with the newest pose" {
+whole_sets() {
 	arm
 	writer
 	wait_for 8 in_state run
@@ -78,8 +79,11 @@ ids_of() {
 	echo "# $written written, $arrived arrived"
 	[ $((written - arrived)) -le 1 ]
 }
+@test "gate:G11 piper:R13 piper:R14 a slow adapter: whole sets, one at a time, each with the newest pose" {
+	steady whole_sets
+}
 
-@test "gate:G15 stopped behind a slow adapter: the hold set overtakes, comes twice, and has the last word" {
+stop_overtakes() {
 	arm
 	writer
 	wait_for 8 in_state run
@@ -99,8 +103,11 @@ ids_of() {
 	echo "# $output frames between"
 	[ "$output" -le 6 ]
 }
+@test "gate:G15 stopped behind a slow adapter: the hold set overtakes, comes twice, and has the last word" {
+	steady stop_overtakes
+}
 
-@test "gate:G14 a slow adapter (1 ms a frame): the hold set is on the wire within 33 ms" {
+stop_in_time() {
 	arm
 	writer
 	wait_for 8 in_state run
@@ -113,8 +120,11 @@ ids_of() {
 	echo "# $((arrived - stopped)) us" >&3
 	[ $((arrived - stopped)) -le 33000 ]
 }
+@test "gate:G14 a slow adapter (1 ms a frame): the hold set is on the wire within 33 ms" {
+	steady stop_in_time
+}
 
-@test "piper:R23 a steady tick: 30 sets a second, the newest pose in each" {
+steady_tick() {
 	arm
 	writer
 	wait_for 8 in_state run
@@ -123,8 +133,11 @@ ids_of() {
 		| sort | .[length / 2 | floor] as $mid | $mid > 33000 and $mid < 33700' "$T/w.out"
 	run -0 jq -s -e 'map(select(.set == "run") | .age_us) | sort | .[length / 2 | floor] < 21000' "$T/w.out"
 }
+@test "piper:R23 a steady tick: 30 sets a second, the newest pose in each" {
+	steady steady_tick
+}
 
-@test "--pace arrival: with the pose as it comes, never sooner than a period" {
+pace_arrival() {
 	arm
 	EVERY=0.04
 	writer --pace arrival
@@ -134,8 +147,11 @@ ids_of() {
 	# A pose each 40 ms: the period of 33 ms is over, each goes at once.
 	run -0 jq -s -e 'map(select(.set == "run") | .age_us) | sort | .[length / 2 | floor] < 5000' "$T/w.out"
 }
+@test "--pace arrival: with the pose as it comes, never sooner than a period" {
+	steady pace_arrival
+}
 
-@test "piper:R25 frames nobody knows and undefined bytes are counted, not fatal" {
+junk() {
 	arm
 	writer
 	wait_for 8 in_state run
@@ -147,8 +163,11 @@ ids_of() {
 	run -0 bash -c 'tail -n 1 "$1" | jq .unknown' - "$T/w.err"
 	[ "$output" -gt 100 ]
 }
+@test "piper:R25 frames nobody knows and undefined bytes are counted, not fatal" {
+	steady junk
+}
 
-@test "piper:R21 the gripper is enabled at the width it has, then moves at its rate" {
+gripper() {
 	arm
 	writer
 	wait_for 8 frames 159 40
@@ -163,6 +182,9 @@ ids_of() {
 	[ "$last" -eq 35000 ]
 	# 2 openings of 70 mm a second, 30 times a second; a tick may come late.
 	[ "$most" -le 9400 ]
+}
+@test "piper:R21 the gripper is enabled at the width it has, then moves at its rate" {
+	steady gripper
 }
 
 @test "piper:R11 q and -q give the same frames" {

@@ -2,6 +2,7 @@
 # shellcheck disable=SC2016
 # piper-can-write: what it takes, what it puts out, how it ends. The gate's rules by themselves are
 # tests/unit/gate_test.c; the chain is tests/chain.
+export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-240}
 load ../lib/helpers
 
 # poses N [X_STEP_M] [T0_US] [VALID]: N poses in frame base, 20 ms apart, from the ready pose on.
@@ -205,7 +206,7 @@ print(" ".join("%d:%03X" % (len(x), int.from_bytes(x[:4], "little")) for x in f)
 	run ! grep -q '#01' "$T/can.log"
 }
 
-@test "onto a simulated arm: enables, runs, holds at the end of input, no violation" {
+whole_run() {
 	sim --log-feedback
 	writer
 	wait_for 8 in_state run
@@ -217,8 +218,11 @@ print(" ".join("%d:%03X" % (len(x), int.from_bytes(x[:4], "little")) for x in f)
 	run -0 grep ' 0 violations' "$T/can.log"
 	[ ! -s "$T/w.err" ]
 }
+@test "onto a simulated arm: enables, runs, holds at the end of input, no violation" {
+	steady whole_run
+}
 
-@test "SIGUSR1 is an e-stop; end of input then exits 5" {
+usr1_stops() {
 	sim
 	writer
 	wait_for 8 in_state run
@@ -229,8 +233,11 @@ print(" ".join("%d:%03X" % (len(x), int.from_bytes(x[:4], "little")) for x in f)
 	[ "$status" -eq 5 ]
 	grep -q "signal USR1" "$T/w.err"
 }
+@test "SIGUSR1 is an e-stop; end of input then exits 5" {
+	steady usr1_stops
+}
 
-@test "SIGTERM: a hold set, then the end by the signal" {
+term_holds() {
 	sim
 	writer
 	wait_for 8 in_state run
@@ -240,8 +247,11 @@ print(" ".join("%d:%03X" % (len(x), int.from_bytes(x[:4], "little")) for x in f)
 	run -0 tail -n 1 "$T/w.out"
 	grep -q '"set":"hold"' <(tail -n 2 "$T/w.out")
 }
+@test "SIGTERM: a hold set, then the end by the signal" {
+	steady term_holds
+}
 
-@test "frozen and continued: a freeze, HOLD, no command older than 100 ms (G6, G7)" {
+frozen() {
 	sim
 	writer
 	wait_for 8 in_state run
@@ -255,8 +265,11 @@ print(" ".join("%d:%03X" % (len(x), int.from_bytes(x[:4], "little")) for x in f)
 	run -0 jq -s -e 'map(select(.type == "command" and .set == "run") | .age_us) | max <= 100000' "$T/w.out"
 	[ "$(tail -n "+$((before + 1))" "$T/w.out" | grep -c '"set":"run"')" -eq 0 ]
 }
+@test "frozen and continued: a freeze, HOLD, no command older than 100 ms (G6, G7)" {
+	steady frozen
+}
 
-@test "a reader of the records that dies does not matter (G21)" {
+reader_dies() {
 	sim
 	mkfifo "$T/rec"
 	start_in reader "$T/rec" head -n 50
@@ -270,13 +283,19 @@ print(" ".join("%d:%03X" % (len(x), int.from_bytes(x[:4], "little")) for x in f)
 	[ "$status" -eq 0 ]
 	[ ! -s "$T/w.err" ]
 }
+@test "a reader of the records that dies does not matter (G21)" {
+	steady reader_dies
+}
 
-@test "a second writer on the same bus: exit 18; --stop ignores the lock" {
+second_writer() {
 	sim
 	writer
 	wait_for 8 in_state run
 	run -18 --separate-stderr piper-can-write -i /dev/null "slcan:$T/bus" 3>&-
 	[[ $stderr == *"another piper-can-write"* ]]
+}
+@test "a second writer on the same bus: exit 18; --stop ignores the lock" {
+	steady second_writer
 }
 
 @test "--stop: one hold set at the measured joints; nothing without feedback (G19)" {
@@ -318,15 +337,14 @@ print(" ".join("%d:%03X" % (len(x), int.from_bytes(x[:4], "little")) for x in f)
 	[ "$status" -eq 4 ]
 }
 
-@test "stop channel: estop, reset and engage over nng (G22-G25)" {
+stop_channel() {
 	sim
 	mkfifo "$T/op"
 	writer -e "ipc://$T/s" --engage first
 	start_in op "$T/op" estop -e "ipc://$T/s" --src op --live -i -
 	exec 9>"$T/op"
 	wait_for 8 last_says "needs an engage (start)"
-	echo engage >&9
-	wait_for 5 in_state run
+	wait_for 5 eval 'echo engage >&9; in_state run'
 	echo stop >&9
 	wait_for 5 in_state estop
 	echo reset >&9
@@ -335,4 +353,7 @@ print(" ".join("%d:%03X" % (len(x), int.from_bytes(x[:4], "little")) for x in f)
 	exec 9>&-
 	wait_exit w 5
 	[ "$status" -eq 5 ]
+}
+@test "stop channel: estop, reset and engage over nng (G22-G25)" {
+	steady stop_channel
 }

@@ -289,13 +289,17 @@ more_status() {
 	wait_exit recv 5
 	rm "$T/ready"
 	recv --bind any
-	udp <<<"pkt t=1"
-	wait_for 5 lines 1
 	if [ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6; then
-		udp "$PORT" ::1 <<<"pkt t=2 f=3"
+		udp <<-E
+			pkt t=1
+			pkt s=b h=::1 t=2 f=3
+		E
 		wait_for 5 lines 2
 		[ "$(letters)" = VS ]
 		[ "$(counter foreign)" -eq 1 ]
+	else
+		udp <<<"pkt t=1"
+		wait_for 5 lines 1
 	fi
 	run rctp-recv --bind example.org
 	[ "$status" -eq 2 ]
