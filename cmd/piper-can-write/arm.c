@@ -110,10 +110,7 @@ void arm_frame(struct arm *a, const struct can_rx *rx)
 		a->fast_seen |= 1u << m.part;
 		break;
 	case PIPER_FB_SLOW: take_slow(a, &m); break;
-	case PIPER_FB_FIRMWARE:
-		if (!rx->local)
-			take_firmware(a, m.u.raw);
-		break;
+	case PIPER_FB_FIRMWARE: take_firmware(a, m.u.raw); break;
 	case PIPER_CMD_STOP:
 	case PIPER_CMD_MODE:
 	case PIPER_CMD_POSE:

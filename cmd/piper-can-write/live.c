@@ -57,7 +57,7 @@ static void on_can(void *arg, short revents)
 	while ((got = can_recv(w->bus, &rx)) == 1) {
 		if (rx.error && rx.f.can_id & CAN_ERR_BUSOFF)
 			gate_bus_lost(&w->gate, "bus-off");
-		else if (!rx.local)
+		else
 			arm_frame(&w->arm, &rx);
 	}
 	if (got < 0)

@@ -307,7 +307,8 @@ static void on_tick(void *arg, short revents)
 
 	(void)revents;
 	simarm_advance(&s->arm, now);
-	speak(s, now);
+	if (s->tick % s->o.thin == 0)
+		speak(s, now);
 	s->tick++;
 	s->due_us += ARM_PERIOD_US;
 	while (s->due_us + ARM_PERIOD_US <=

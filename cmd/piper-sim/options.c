@@ -145,6 +145,8 @@ void sim_options(struct sim_opts *o, int argc, char **argv)
 			"exit 1 when there were violations", 0, 0, 0 },
 		{ OPT_FLAG, 0, "allow-damp", &o->may_damp, NULL, "0x150 01 is no violation", 0, 0,
 			0 },
+		{ OPT_INT, 0, "thin", &o->thin, "N", "send every Nth burst of feedback (default 1)",
+			1, 8, 0 },
 		{ OPT_DUR, 0, "duration", &o->duration_us, "D", "end after D (default never)", 1000,
 			1e12, 0 },
 		{ OPT_DUR, 0, "stats", &o->stats_us, "D",
@@ -161,6 +163,7 @@ void sim_options(struct sim_opts *o, int argc, char **argv)
 	memset(o, 0, sizeof *o);
 	o->arm = (struct arm_opts)ARM_OPTS_INIT;
 	o->ready_fd = -1;
+	o->thin = 1;
 	o->bus = argv[opt_parse(&tool, argc, argv)];
 	o->arm.enable_tries = (int)tries;
 	o->arm.speed_rad_s = speed;

@@ -15,6 +15,7 @@ struct sim_opts {
 	bool paused, mute;
 	int64_t freeze_joint; /* 1..6, 0: none */
 	int64_t duration_us;  /* 0: no end */
+	int64_t thin;         /* only every so many bursts are sent */
 	int64_t stats_us;     /* 0: none */
 	int64_t ready_fd;     /* -1: none */
 };

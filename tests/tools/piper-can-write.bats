@@ -97,7 +97,7 @@ in_state() {
 		and ([range(1; $v | length) | ($v[.] - $v[. - 1]) * 30 | fabs] | max) <= 2.52' "$T/rec"
 }
 
-@test "end of input: a hold set from RUN, exit 0" {
+@test "piper:R18 end of input: a hold set from RUN, exit 0" {
 	poses 30 >"$T/in"
 	piper-can-write --clock input -i "$T/in" -o "$T/rec" - >"$T/can"
 	run -0 jq -r 'select(.type == "command") | .set' "$T/rec"
@@ -247,7 +247,7 @@ term_holds() {
 	run -0 tail -n 1 "$T/w.out"
 	grep -q '"set":"hold"' <(tail -n 2 "$T/w.out")
 }
-@test "SIGTERM: a hold set, then the end by the signal" {
+@test "piper:R18 SIGTERM: a hold set, then the end by the signal" {
 	steady term_holds
 }
 
