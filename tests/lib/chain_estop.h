@@ -122,10 +122,10 @@ static int64_t estop_trial(enum estop_case c, int k)
 	/* The bit is 0 again and the hand valid: for some time, with the packets that waited. */
 	observe(c == ESTOP_RUNNING ? 40 : 120);
 	if (motion_between(at, rig.seen[at].t, INT64_MAX, &moved))
-		failed("trial %d: motion %.2f ms behind the hold set", k,
-			1e-3 * (double)(moved - rig.seen[at].t));
+		(void)broken(failed("trial %d: motion %.2f ms behind the hold set", k,
+			1e-3 * (double)(moved - rig.seen[at].t)));
 	if (!is_gate("estop"))
-		failed("trial %d: left ESTOP by itself", k);
+		(void)broken(failed("trial %d: left ESTOP by itself", k));
 	return rig.seen[at].t - t0;
 }
 
@@ -177,7 +177,7 @@ static int campaign_estop(const char *dir, enum estop_case c, int n)
 	}
 	figures_tell(&f, name[c]);
 	if (f.n && f.v[f.n - 1] > CYCLE_US)
-		failed("worst %.2f ms", 1e-3 * (double)f.v[f.n - 1]);
+		(void)broken(failed("worst %.2f ms", 1e-3 * (double)f.v[f.n - 1]));
 	return ended();
 }
 
@@ -224,7 +224,8 @@ static int campaign_other_stops(const char *dir, int n)
 	for (int i = 0; i < 2; i++) {
 		figures_tell(&f[i], name[i]);
 		if (f[i].n && f[i].v[f[i].n - 1] > CYCLE_US)
-			failed("%s: worst %.2f ms", name[i], 1e-3 * (double)f[i].v[f[i].n - 1]);
+			(void)broken(failed(
+				"%s: worst %.2f ms", name[i], 1e-3 * (double)f[i].v[f[i].n - 1]));
 	}
 	return ended();
 }
@@ -258,7 +259,7 @@ static int frozen_stop(const char *dir, int ms, int how)
 	hand_set(true, false, 100);
 	observe(150);
 	if (motion_between(m.seen, m.t, INT64_MAX, NULL))
-		failed("motion after waking");
+		(void)broken(failed("motion after waking"));
 	if (!is_gate("estop"))
 		failed("did not stay in ESTOP");
 	rig_reset();

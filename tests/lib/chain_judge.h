@@ -58,7 +58,8 @@ static bool stands_still(int ms, const char *when)
 
 	observe(ms);
 	if (motion_between(m.seen, m.t, INT64_MAX, &first))
-		return failed("motion %.1f ms after: %s", 1e-3 * (double)(first - m.t), when);
+		return broken(
+			failed("motion %.1f ms after: %s", 1e-3 * (double)(first - m.t), when));
 	return true;
 }
 
@@ -132,7 +133,7 @@ static void judge_ages(const struct mark *m)
 	     "judged: machine held up)",
 		sets, 1e-3 * (double)worst_said, 1e-3 * (double)worst_seen, held_up);
 	if (old_said)
-		failed("%d commands from poses older than max-age", old_said);
+		(void)broken(failed("%d commands from poses older than max-age", old_said));
 	if (old_seen)
 		failed("%d sets at the arm from poses older than max-age", old_seen);
 	if (unknown > 1) /* the set of this moment may not have been told yet */
@@ -183,7 +184,7 @@ static int ended(void)
 		failed("piper-sim: %d violations, the last: %s", rig.violations, rig.violation);
 	if (!opts.runner && rig.early)
 		failed("the writer did not listen for 300 ms");
-	return rig.failures ? 1 : 0;
+	return !rig.failures ? 0 : rig.n_late && !rig.surely ? EXIT_HELD_UP : 1;
 }
 
 #endif

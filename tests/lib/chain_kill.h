@@ -85,8 +85,8 @@ static int kill_trial(const char *script, enum role who, struct figures *f, int 
 		return f->repeated++;
 	figure(f, us);
 	if (us > MAX_AGE_US + TICK_US)
-		failed("trial %d: %s killed: a changed target %.1f ms later", k, role_name[who],
-			1e-3 * (double)us);
+		(void)broken(failed("trial %d: %s killed: a changed target %.1f ms later", k,
+			role_name[who], 1e-3 * (double)us));
 	return 0;
 }
 

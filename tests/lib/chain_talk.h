@@ -80,13 +80,13 @@ static void rig_reset(void)
 }
 
 /* Hand in sight and an engage: until it runs. A machine that is held up here makes a fault of its
- * own, which wants a reset first. */
+ * own, or brings a packet of the stop after the reset: then a reset comes first. */
 static void rig_engage(void)
 {
 	struct mark m = mark_now();
 
 	for (int i = 0; i < 20; i++) {
-		if (is_gate("fault"))
+		if (is_gate("fault") || is_gate("estop"))
 			rig_reset();
 		hand_set(true, false, 100);
 		talk_event("engage", clock_now());

@@ -3,7 +3,8 @@
  *
  *   chain_trial DIR TRIAL [ARGUMENT...]     programs from PATH; DIR: an own folder, short name
  *
- * Lines that begin with # are figures; exit 0 when everything held. TELEOP_SEED repeats the random
+ * Lines that begin with # are figures; exit 0 when everything held, 1 when not, 75
+ * when not but the machine itself was held up meanwhile. TELEOP_SEED repeats the random
  * phases of a run.
  */
 #include <time.h>
