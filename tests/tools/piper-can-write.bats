@@ -312,7 +312,7 @@ second_writer() {
 	[[ $stderr == *"nothing sent"* ]]
 }
 
-@test "--ready: goes there before the first hold (G12)" {
+goes_to_ready() {
 	sim --start 20,60,-60,0,40,0
 	mkfifo "$T/poses"
 	start_in w "$T/poses" piper-can-write --ready "slcan:$T/bus"
@@ -325,6 +325,9 @@ second_writer() {
 		| ($j[1] * 57.29578 - 86 | fabs) < 1.2 and ($j[0] | fabs) < 0.03
 		and (map(select(.set == "ready")) | length) > 20
 		and (map(select(.set == "ready") | .lead_m) | max) <= 0.0375' "$T/w.out"
+}
+@test "--ready: goes there before the first hold (G12)" {
+	steady goes_to_ready
 }
 
 @test "--idle-timeout: holds and exits 4" {

@@ -1,6 +1,7 @@
 /* Messages: their form, and that nothing on the other side of stderr holds a process up. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -128,6 +129,22 @@ static void full(void)
 	ok(msg_lost() == before + 1, "a reader that went away does not end the process");
 }
 
+/* Just that comes out of a terminal, within 5 s: the kernel brings it in its own time. */
+static bool arrives(const char *want)
+{
+	struct pollfd p = { rd, POLLIN, 0 };
+	size_t at = 0;
+
+	while (at < strlen(want) && poll(&p, 1, 5000) > 0) {
+		ssize_t r = read(rd, got + at, sizeof got - 1 - at);
+		if (r <= 0)
+			break;
+		at += (size_t)r;
+	}
+	got[at] = '\0';
+	return strcmp(got, want) == 0;
+}
+
 /* A terminal whose output was stopped (Ctrl-S). */
 static void terminal(void)
 {
@@ -149,14 +166,14 @@ static void terminal(void)
 	rd = master;
 	fcntl(rd, F_SETFL, O_NONBLOCK);
 	msg_status("0123456789abcdef");
-	ok(msg_has_terminal() && strcmp(read_all(), "\r0123456789a\033[K") == 0,
-		"a status line, cut to the width");
+	ok(msg_has_terminal() && arrives("\r0123456789a\033[K"), "a status line, cut to the width");
 	warn("x");
-	ok(strcmp(read_all(), "\nclamp: x\n") == 0, "a message ends the status line");
+	ok(arrives("\nclamp: x\n"), "a message ends the status line");
 	msg_set_level(-1);
 	msg_status("y");
-	ok(read_all()[0] == '\0', "none when quiet");
 	msg_set_level(0);
+	warn("y");
+	ok(arrives("clamp: y\n"), "none when quiet");
 	before = msg_lost();
 	tcflow(slave, TCOOFF);
 	alarm(5);
@@ -166,7 +183,7 @@ static void terminal(void)
 	ok(msg_lost() == before + 50, "a stopped terminal holds nothing up");
 	tcflow(slave, TCOON);
 	warn("z");
-	ok(strstr(read_all(), "clamp: z\n") != NULL, "and goes on");
+	ok(arrives("clamp: z\n"), "and goes on");
 }
 
 static int status_of(void (*child)(void))
