@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Freezes, crashes, silences and wrong senders: what DESIGN.md 3 and GATE.md say.
 export BATS_TEST_TIMEOUT=${TELEOP_LONG:+900}
-BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-120}
+BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-300}
 load ../lib/helpers
 load ../lib/chain
 

@@ -112,12 +112,12 @@ static int64_t estop_trial(enum estop_case c, int k)
 	after_stop(c);
 	said = (struct stop_said){ &m, t0, &write_us };
 	if (!await(has_stop_command, &said, 2000))
-		return failed("trial %d: no hold set told", k), -1;
+		return broken(failed("trial %d: no hold set told", k)), -1;
 	hold = (struct want_hold){ m.seen, write_us - MS, &at };
 	if (!await(has_hold, &hold, 2000))
-		return failed("trial %d: no hold set at the bus", k), -1;
+		return broken(failed("trial %d: no hold set at the bus", k)), -1;
 	if (!await(is_gate, "estop", 500))
-		return failed("trial %d: not in ESTOP", k), -1;
+		return broken(failed("trial %d: not in ESTOP", k)), -1;
 	is_void = is_void || (rig.seen[at].t - t0 > CYCLE_US && held_up_since(&m));
 	/* The bit is 0 again and the hand valid: for some time, with the packets that waited. */
 	observe(c == ESTOP_RUNNING ? 40 : 120);
@@ -261,7 +261,7 @@ static int frozen_stop(const char *dir, int ms, int how)
 	if (motion_between(m.seen, m.t, INT64_MAX, NULL))
 		(void)broken(failed("motion after waking"));
 	if (!is_gate("estop"))
-		failed("did not stay in ESTOP");
+		(void)broken(failed("did not stay in ESTOP"));
 	rig_reset();
 	stands_still(100, "reset");
 	rig_engage();

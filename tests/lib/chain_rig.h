@@ -183,6 +183,7 @@ static void take_record(const char *line, size_t n)
 	if (rec_parse(line, n, &r, why, sizeof why) < 0) {
 		printf("FAILED: the writer's record: %s: %.*s\n", why, (int)n, line);
 		rig.failures++;
+		rig.surely = true;
 		return;
 	}
 	GROW(rig.said, rig.n_said, rig.max_said);
