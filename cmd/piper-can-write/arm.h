@@ -37,8 +37,7 @@ struct arm {
 	char fw_text[96];
 	int fw_len;
 
-	uint32_t
-		foreign_id; /* last 0x150-0x15F, 0x470, 0x471 that we did not send (a runner's
+	uint32_t foreign_id; /* last 0x150-0x15F, 0x470, 0x471 that we did not send (a runner's
 			      * --stop is one); 0 none */
 	uint32_t shifted_id; /* feedback under an id offset, 0 none */
 	unsigned long frames, unknown;
