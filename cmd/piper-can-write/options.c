@@ -199,6 +199,8 @@ static void check(struct options *o)
 
 	if (o->run.clock_input && (o->run.stop.n || strstr(o->run.in, "://")))
 		die(EXIT_USAGE, "--clock input: takes neither -e nor a network input");
+	if (o->run.clock_input && o->on_arrival)
+		die(EXIT_USAGE, "--clock input: sets fall at ticks, not at arrivals");
 	if (o->run.clock_input && !options_ideal(o))
 		die(EXIT_USAGE, "--clock input: wants an ideal arm, not %s", o->bus);
 	if (c->engage != GATE_AUTO && !o->run.stop.n)

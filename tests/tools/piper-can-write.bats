@@ -155,7 +155,7 @@ in_state() {
 }
 
 @test "wrong usage: exit 2 and one line" {
-	for bad in "--rate 0 -" "--rate nan -" "--engage first -" "--engage maybe -" "--pace x -" \
+	for bad in "--rate 0 -" "--rate nan -" "--engage first -" "--engage maybe -" "--pace x -" "--clock input --pace arrival -" \
 		"--clock input -e ipc://$T/s -" "--clock input -i ipc://$T/s -" "--speed 0,90 -" \
 		"--speed-percent 0 -" "--speed-percent 101 -" "--home 0,0,0 -" "--home 0,300,0,0,0,0 -" \
 		"--gripper-effort 9 -" "--max-age 5 -" "--src a/b -" "" "can0 can1"; do
