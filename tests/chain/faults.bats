@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Freezes, crashes, silences and wrong senders: what DESIGN.md 3 and GATE.md say.
-export BATS_TEST_TIMEOUT=${TELEOP_LONG:+900}
+export BATS_TEST_TIMEOUT=${TELEOP_LONG:+2400}
 BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-300}
 load ../lib/helpers
 load ../lib/chain
