@@ -3,7 +3,7 @@
 #
 # count N        N with TELEOP_LONG=1, a tenth of it otherwise
 # trial WORD...  one run of the test program chain_trial; its figures become comments of the
-#                TAP.  One that failed while the machine was held up is repeated, twice at most
+#                TAP.  One that failed while the machine was held up is repeated, four times at most
 # own_folder     sets D, a folder with a name short enough for sockets
 # arm_up, arm_down   piper-sim and an operator in D
 
@@ -21,7 +21,7 @@ own_folder() {
 
 trial() {
 	local rc try
-	for try in 1 2 3; do
+	for try in 1 2 3 4 5; do
 		[ -z "${D:-}" ] || rm -rf "$D"
 		own_folder
 		rc=0

@@ -14,6 +14,8 @@ struct stop_said {
 };
 static struct {
 	int64_t received, written; /* after the packet left, as the writer tells it */
+	int64_t waited;            /* the longest wait of a thread of the chain for a CPU */
+	long faults;               /* major, of the chain */
 } last_stop;
 static bool is_void; /* the last trial: the machine was late, or the arm stood still before */
 
@@ -118,6 +120,8 @@ static int64_t estop_trial(enum estop_case c, int k)
 		return broken(failed("trial %d: no hold set at the bus", k)), -1;
 	if (!await(is_gate, "estop", 500))
 		return broken(failed("trial %d: not in ESTOP", k)), -1;
+	last_stop.waited = waits_since(&m.waits);
+	last_stop.faults = faults_since(&m.waits);
 	is_void = is_void || (rig.seen[at].t - t0 > CYCLE_US && held_up_since(&m));
 	/* The bit is 0 again and the hand valid: for some time, with the packets that waited. */
 	observe(c == ESTOP_RUNNING ? 40 : 120);
@@ -166,9 +170,10 @@ static int campaign_estop(const char *dir, enum estop_case c, int n)
 		repeats_bounded(&f, n);
 		if (us > CYCLE_US)
 			tell("trial %d: %.2f ms; stop received after %.2f, hold set written after "
-			     "%.2f",
+			     "%.2f; a thread waited %.2f for a CPU, %ld major faults",
 				k, 1e-3 * (double)us, 1e-3 * (double)last_stop.received,
-				1e-3 * (double)last_stop.written);
+				1e-3 * (double)last_stop.written, 1e-3 * (double)last_stop.waited,
+				last_stop.faults);
 		if (k % 10 == 0)
 			estop_left_only_so(k);
 		else

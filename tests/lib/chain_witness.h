@@ -1,7 +1,7 @@
 /*
  * Whether the machine itself was late: a thread on each CPU that wakes each millisecond, and the
- * kernel's count of how long threads of the chain were ready and had no CPU. Included by chain_rig.h
- * behind struct rig.
+ * kernel's count of how long threads of the chain were ready and had no CPU. Told beside it: pages
+ * that the chain had to wait for (major faults). Included by chain_rig.h behind struct rig.
  */
 #ifndef LIB_CHAIN_WITNESS_H
 #define LIB_CHAIN_WITNESS_H
@@ -45,6 +45,7 @@ static bool was_held_up(int64_t from, int64_t to)
 /* How long each thread of the chain was ready to run and had no CPU, as the kernel counts it. */
 struct waits {
 	int n;
+	long faults; /* major, of all processes of the chain */
 	struct {
 		int tid;
 		int64_t ns;
@@ -74,12 +75,40 @@ static void waits_of(struct waits *w, pid_t pid)
 		closedir(d);
 }
 
+static long major_faults(pid_t pid)
+{
+	char path[60], text[600];
+	long faults = 0;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	if (!(f = fopen(path, "r")))
+		return 0;
+	text[fread(text, 1, sizeof text - 1, f)] = '\0';
+	fclose(f);
+	const char *end = strrchr(text, ')');
+	if (!end || sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %ld", &faults) != 1)
+		return 0;
+	return faults;
+}
+
 static void waits_now(struct waits *w)
 {
 	w->n = 0;
+	w->faults = 0;
 	for (int i = 0; i < ROLES; i++)
-		if (rig.pid[i] > 0)
+		if (rig.pid[i] > 0) {
 			waits_of(w, rig.pid[i]);
+			w->faults += major_faults(rig.pid[i]);
+		}
+}
+
+static long faults_since(const struct waits *before)
+{
+	struct waits now;
+
+	waits_now(&now);
+	return now.faults - before->faults;
 }
 
 /* The longest wait of one thread since, us. */
