@@ -220,6 +220,7 @@ static void rig_begin(const char *dir)
 		give_up("piper-sim does not come up");
 	for (long i = 0; i < sysconf(_SC_NPROCESSORS_ONLN) && i < CPUS_MAX; i++)
 		pthread_create(&rig.clock[i], NULL, watch_clock, (void *)(intptr_t)i);
+	pthread_create(&rig.tty, NULL, watch_tty, NULL);
 	pthread_create(&rig.reader, NULL, read_all, NULL);
 	hand_begin();
 }

@@ -71,7 +71,7 @@ struct rig {
 
 	pthread_mutex_t lock;
 	pthread_cond_t news;
-	pthread_t reader, clock[CPUS_MAX];
+	pthread_t reader, tty, clock[CPUS_MAX];
 	bool ending;
 	struct seen *seen;
 	int n_seen, max_seen;

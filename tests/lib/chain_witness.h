@@ -1,10 +1,37 @@
 /*
  * Whether the machine itself was late: a thread on each CPU that wakes each millisecond, and the
- * kernel's count of how long threads of the chain were ready and had no CPU. Told beside it: pages
+ * kernel's count of how long threads of the chain were ready and had no CPU; a byte through a
+ * pseudo-terminal each 2 ms. Told beside it: pages
  * that the chain had to wait for (major faults). Included by chain_rig.h behind struct rig.
  */
 #ifndef LIB_CHAIN_WITNESS_H
 #define LIB_CHAIN_WITNESS_H
+
+#include "tty_pass.h"
+
+static void note_late(int64_t now, int64_t by)
+{
+	pthread_mutex_lock(&rig.lock);
+	rig.late[rig.n_late++ % LATE_MAX] = (struct late){ now, by };
+	pthread_mutex_unlock(&rig.lock);
+}
+
+/* The bus of these trials is a pseudo-terminal. */
+static void *watch_tty(void *arg)
+{
+	int fd[2];
+	int64_t us;
+
+	(void)arg;
+	if (!tty_pair(fd))
+		give_up("no pseudo-terminal");
+	while (!__atomic_load_n(&rig.ending, __ATOMIC_RELAXED) && (us = tty_pass(fd)) >= 0) {
+		if (us > WITNESS_LATE_US)
+			note_late(clock_now(), us);
+		nanosleep(&(struct timespec){ 0, 2000000 }, NULL);
+	}
+	return NULL;
+}
 
 /* One on each CPU: what waits behind others on one is not seen from another. */
 static void *watch_clock(void *arg)
@@ -21,9 +48,7 @@ static void *watch_clock(void *arg)
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 		int64_t now = clock_now();
 		if (now - due > WITNESS_LATE_US) {
-			pthread_mutex_lock(&rig.lock);
-			rig.late[rig.n_late++ % LATE_MAX] = (struct late){ now, now - due };
-			pthread_mutex_unlock(&rig.lock);
+			note_late(now, now - due);
 			due = now;
 		}
 	}

@@ -1,7 +1,8 @@
 /*
- * Witness of the machine (DESIGN.md 7): on each CPU a thread that wants to run every millisecond.
+ * Witness of the machine (DESIGN.md 7): on each CPU a thread that wants to run every millisecond;
+ * and a byte through a pseudo-terminal every 2 ms.
  *
- *   witness     prints "ready", and "late CPU US" when one of them ran more than 5 ms late
+ *   witness     prints "ready", and "late CPU|tty US" when one was more than 5 ms late
  *
  * Ends by a signal.
  */
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "run/clock.h"
+#include "tty_pass.h"
 
 #define PERIOD_US 1000
 #define LATE_US 5000
@@ -39,6 +41,22 @@ static void *watch(void *arg)
 	return NULL;
 }
 
+static void *watch_tty(void *arg)
+{
+	int fd[2];
+	int64_t us;
+
+	(void)arg;
+	if (!tty_pair(fd))
+		return NULL;
+	while ((us = tty_pass(fd)) >= 0) {
+		if (us > LATE_US)
+			printf("late tty %lld\n", (long long)us);
+		nanosleep(&(struct timespec){ 0, 2000000 }, NULL);
+	}
+	return NULL;
+}
+
 int main(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -46,6 +64,7 @@ int main(void)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("ready\n");
+	pthread_create(&t, NULL, watch_tty, NULL);
 	for (long i = 1; i < cpus; i++)
 		pthread_create(&t, NULL, watch, (void *)(intptr_t)i);
 	watch(NULL);
