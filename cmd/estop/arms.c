@@ -79,24 +79,58 @@ static bool deliver_due(struct arms *a, const char *line, int n, int64_t dial_en
 	return waiting;
 }
 
+static void begin(struct arm *arm)
+{
+	arm->sent = 0;
+	arm->lost = ep_lost(arm->ep);
+}
+
+/* Serves the loop until what was sent last is ARMS_LINGER_US old. */
+static void linger(const struct arms *a, struct loop *l)
+{
+	int64_t last = 0;
+
+	for (int i = 0; i < a->n; i++)
+		if (a->arm[i].sent > 0 && a->arm[i].at > last)
+			last = a->arm[i].at;
+	while (last > 0 && clock_now() < last + ARMS_LINGER_US)
+		if (loop_once(l, last + ARMS_LINGER_US) < 0)
+			break;
+}
+
+/* Arms whose connection ended while it was sent or on its way: it may not have arrived. */
+static bool begin_anew(struct arms *a)
+{
+	bool any = false;
+
+	for (int i = 0; i < a->n; i++) {
+		if (ep_lost(a->arm[i].ep) == a->arm[i].lost)
+			continue;
+		begin(&a->arm[i]);
+		any = true;
+	}
+	return any;
+}
+
 int arms_deliver(struct arms *a, struct loop *l, const struct rec *r, int64_t dial_us)
 {
 	char line[REC_LINE_MAX + 1];
 	int n = rec_print(r, line, sizeof line), complete = 0, ending = l->end_signal;
-	int64_t end = clock_now() + dial_us, last = 0;
+	int64_t end = clock_now() + dial_us;
 
 	if (n < 0)
 		return 0;
 	for (int i = 0; i < a->n; i++)
-		a->arm[i].sent = 0;
-	while (deliver_due(a, line, n, end) && l->end_signal == ending)
-		if (loop_once(l, clock_now() + ARMS_APART_US / 2) < 0)
-			break;
+		begin(&a->arm[i]);
+	do {
+		while (deliver_due(a, line, n, end) && l->end_signal == ending)
+			if (loop_once(l, clock_now() + ARMS_APART_US / 2) < 0)
+				break;
+		linger(a, l);
+	} while (l->end_signal == ending && begin_anew(a) && clock_now() < end);
 	for (int i = 0; i < a->n; i++) {
 		const struct arm *arm = &a->arm[i];
 
-		if (arm->sent > 0 && arm->at > last)
-			last = arm->at;
 		if (arm->sent == ARMS_REPEATS)
 			complete++;
 		else if (arm->sent > 0)
@@ -105,9 +139,6 @@ int arms_deliver(struct arms *a, struct loop *l, const struct rec *r, int64_t di
 		else
 			warn("%s: no arm reached there", arm->url);
 	}
-	while (last > 0 && clock_now() < last + ARMS_LINGER_US)
-		if (loop_once(l, last + ARMS_LINGER_US) < 0)
-			break;
 	return complete;
 }
 

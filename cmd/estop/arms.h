@@ -21,6 +21,7 @@ struct arms {
 		bool up;    /* as last seen by arms_look */
 		int sent;   /* of the record being delivered */
 		int64_t at; /* when last, us */
+		int lost;   /* connections that had ended when it began */
 	} arm[OPT_LIST_MAX];
 	int n;
 	unsigned long failed; /* sends that were refused */
@@ -33,8 +34,9 @@ int arms_open(struct arms *a, const struct opt_list *urls, char *why, size_t n);
 int arms_look(struct arms *a);
 /* Once to every arm; never waits. */
 void arms_send(struct arms *a, const struct rec *r);
-/* Three times to every arm as soon as it is connected, for at most dial_us, then the linger; `l` is
- * served meanwhile. Returns how many arms got all; warns about each other one. */
+/* Three times to every arm as soon as it is connected, for at most dial_us, then the linger; anew
+ * where the connection ended meanwhile. `l` is served all the time. Returns how many arms got all;
+ * warns about each other one. */
 int arms_deliver(struct arms *a, struct loop *l, const struct rec *r, int64_t dial_us);
 void arms_close(struct arms *a);
 

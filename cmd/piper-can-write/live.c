@@ -102,6 +102,8 @@ static void on_tick(void *arg, short revents)
 	(void)revents;
 	begin(w);
 	w->ticked = true;
+	for (int i = 0; i < w->n_stop; i++)
+		ep_tend(w->stop[i]);
 }
 
 static void on_arrival(void *arg, short revents)

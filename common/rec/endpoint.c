@@ -164,6 +164,17 @@ int ep_fd(const struct ep *e)
 	return e->nng != NULL ? ep_nng_fd(e->nng) : e->fd;
 }
 
+int ep_lost(const struct ep *e)
+{
+	return e->nng == NULL ? 0 : ep_nng_lost(e->nng);
+}
+
+void ep_tend(struct ep *e)
+{
+	if (e->nng != NULL)
+		ep_nng_tend(e->nng);
+}
+
 int ep_peers(const struct ep *e)
 {
 	return e->nng != NULL ? ep_nng_peers(e->nng) : 0;

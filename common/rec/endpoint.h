@@ -57,6 +57,11 @@ int ep_try(struct ep *e, const char *line, size_t n);
 bool ep_has_rest(const struct ep *e);
 /* EP_STOP_OUT: connected peers now. */
 int ep_peers(const struct ep *e);
+/* Connections that ended so far: what was sent on one of them may not have arrived. */
+int ep_lost(const struct ep *e);
+/* To be called now and then (each tick) for an endpoint that listens: one that stopped to accept
+ * peers is opened anew. Outputs do it themselves when something is sent. */
+void ep_tend(struct ep *e);
 struct ep_counts ep_counts(const struct ep *e);
 /* Flushes and closes: 0, or -1 errno (a full disk is reported, not lost). An nng output lingers
  * until 100 ms after its last line. NULL: nothing. */

@@ -1,5 +1,6 @@
 /* nng endpoints; see endpoint_nng.h. */
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #define RECONNECT_MAX_MS 200
 #define SEND_QUEUE 128 /* messages for each reader; nng's 16 loses a burst of a replay */
 #define CONN_MAX 16    /* connections whose least transit is remembered */
+#define TEND_US 25000  /* how often a listener is looked after */
 
 struct conn {
 	int pipe;
@@ -34,8 +36,13 @@ struct ep_nng {
 	int fd;
 	struct ep_counts *counts;
 	atomic_int peers; /* changed by nng's threads */
-	int64_t sent_us;  /* last send worth lingering for: no beat; 0 none */
-	nng_msg *msg;     /* being read; taken up to `at` */
+	atomic_int lost;  /* connections that ended so far */
+	char url[128];    /* of an ipc listener, else "" */
+	nng_listener listener;
+	uint64_t refused; /* handshakes that failed, as of the last look */
+	int64_t tended_us;
+	int64_t sent_us; /* last send worth lingering for: no beat; 0 none */
+	nng_msg *msg;    /* being read; taken up to `at` */
 	size_t at;
 	int pipe; /* it came from */
 	int64_t arrived_us;
@@ -49,6 +56,8 @@ static void on_pipe(nng_pipe pipe, nng_pipe_ev event, void *arg)
 
 	(void)pipe;
 	atomic_fetch_add(&e->peers, event == NNG_PIPE_EV_ADD_POST ? 1 : -1);
+	if (event == NNG_PIPE_EV_REM_POST)
+		atomic_fetch_add(&e->lost, 1);
 }
 
 static int set_options(struct ep_nng *e)
@@ -82,14 +91,63 @@ static int do_listen(struct ep_nng *e, const char *url)
 {
 	bool is_tls;
 	const char *file = tls_file(url, "TELEOP_TLS_CERT", &is_tls);
-	nng_listener l;
 
 	if (is_tls && file == NULL)
 		return NNG_ECRYPTO;
-	int rc = nng_listener_create(&l, e->socket, url);
+	int rc = nng_listener_create(&e->listener, e->socket, url);
 	if (rc == 0 && is_tls)
-		rc = nng_listener_set_string(l, NNG_OPT_TLS_CERT_KEY_FILE, file);
-	return rc == 0 ? nng_listener_start(l, 0) : rc;
+		rc = nng_listener_set_string(e->listener, NNG_OPT_TLS_CERT_KEY_FILE, file);
+	if (rc == 0)
+		rc = nng_listener_start(e->listener, 0);
+	if (rc == 0 && !e->is_aged && strlen(url) < sizeof(e->url))
+		strcpy(e->url, url);
+	return rc;
+}
+
+/* Connections that failed before they were a pipe, of all listeners of this socket; -1: unknown. */
+static int64_t failed_handshakes(const struct ep_nng *e)
+{
+	nng_stat *all;
+	int64_t n = 0;
+
+	if (nng_stats_get(&all) != 0)
+		return -1;
+	for (nng_stat *l = nng_stat_child(all); l != NULL; l = nng_stat_next(l)) {
+		int64_t other = 0, socket = -1;
+
+		if (strcmp(nng_stat_name(l), "listener") != 0)
+			continue;
+		for (nng_stat *v = nng_stat_child(l); v != NULL; v = nng_stat_next(v)) {
+			if (strcmp(nng_stat_name(v), "other") == 0)
+				other = (int64_t)nng_stat_value(v);
+			else if (strcmp(nng_stat_name(v), "socket") == 0)
+				socket = (int64_t)nng_stat_value(v);
+		}
+		if (socket == nng_socket_id(e->socket))
+			n += other;
+	}
+	nng_stats_free(all);
+	return n;
+}
+
+/* A peer of an ipc listener that goes away in its handshake can end the listening for good (nng
+ * 1.5.2: the error is taken for that of a closed listener), while later peers still seem to be
+ * connected. Then it listens anew; who was connected has to dial again. */
+void ep_nng_tend(struct ep_nng *e)
+{
+	int64_t now = clock_now(), failed;
+
+	if (e->url[0] == '\0' || now - e->tended_us < TEND_US)
+		return;
+	e->tended_us = now;
+	failed = failed_handshakes(e);
+	if (failed < 0 || (uint64_t)failed == e->refused)
+		return;
+	(void)nng_listener_close(e->listener); /* its count goes with it */
+	e->refused = 0;
+	int rc = do_listen(e, e->url);
+	if (rc != 0)
+		e->refused = 1; /* tried again at the next look */
 }
 
 static int do_dial(struct ep_nng *e, const char *url)
@@ -144,6 +202,11 @@ struct ep_nng *ep_nng_open(
 int ep_nng_fd(const struct ep_nng *e)
 {
 	return e->fd;
+}
+
+int ep_nng_lost(const struct ep_nng *e)
+{
+	return atomic_load(&e->lost);
 }
 
 int ep_nng_peers(const struct ep_nng *e)
@@ -264,6 +327,7 @@ static void send_line(struct ep_nng *e, const char *line, size_t n)
 
 int ep_nng_send(struct ep_nng *e, const char *lines, size_t n)
 {
+	ep_nng_tend(e);
 	while (n > 0) {
 		const char *newline = memchr(lines, '\n', n);
 		if (newline == NULL) { /* not a whole line */

@@ -18,6 +18,8 @@ int ep_nng_next(struct ep_nng *e, const char **line, size_t *n); /* 1 or 0, as e
 /* Whole lines, each a message of its own. Always 0: what cannot go is counted. */
 int ep_nng_send(struct ep_nng *e, const char *lines, size_t n);
 int ep_nng_peers(const struct ep_nng *e);
+int ep_nng_lost(const struct ep_nng *e);
+void ep_nng_tend(struct ep_nng *e); /* as ep_tend */
 /* Waits until 100 ms after the last send: nng has no linger of its own. */
 void ep_nng_close(struct ep_nng *e);
 

@@ -360,3 +360,25 @@ stop_channel() {
 @test "stop channel: estop, reset and engage over nng (G22-G25)" {
 	steady stop_channel
 }
+
+@test "gate:G22 peers that leave in the handshake do not deafen the stop channel" {
+	sim
+	mkfifo "$T/poses" "$T/beats"
+	start_in w "$T/poses" piper-can-write -e "ipc://$T/s" "slcan:$T/bus"
+	exec 9>"$T/poses"
+	wait_for 8 in_state hold
+	for _ in 1 2 3 4 5; do
+		python3 -c '
+import socket, sys
+for _ in range(4):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    s.close()' "$T/s"
+		run -0 estop -e "ipc://$T/s" hold
+	done
+	run -0 estop -e "ipc://$T/s" stop
+	wait_for 1 in_state estop
+	exec 9>&-
+	wait_exit w 5
+	[ "$status" -eq 5 ]
+}
