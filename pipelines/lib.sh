@@ -246,13 +246,6 @@ stop_ticker() {
 	ticker_pid=''
 }
 
-# What was reported but not read yet.
-drain_reports() {
-	while read -r -t 0 -u "$REPORTS" && next_report; do
-		[ "$ROLE" != chain ] || { STATUSES=("${WORDS[@]}") && ENDED=1; }
-	done
-}
-
 # stage_ended NAME STATUS: the first failure is said and kept; sets DEADLINE for the others.
 stage_ended() {
 	local within='' failed=''
@@ -271,17 +264,28 @@ stage_ended() {
 	[ -z "$within" ] || [ "$DEADLINE" -ne 0 ] || DEADLINE=$((${EPOCHREALTIME/[.,]/} + within))
 }
 
+take_report() {
+	case $ROLE in
+	chain) STATUSES=("${WORDS[@]}") ENDED=1 ;;
+	signal) leave_by_signal "${WORDS[0]}" ;;
+	stage | sink) stage_ended "${WORDS[@]}" ;;
+	esac
+}
+
+# What was reported but not read yet.
+drain_reports() {
+	while read -r -t 0 -u "$REPORTS" && next_report; do
+		take_report
+	done
+}
+
 # Waits for the end of the chain and sets STATUSES, the statuses of its stages; FIRST_RC is the
 # first failure seen (0: none), CUT is set when the rest was ended from here.
 watch_chain() {
 	STATUSES=(1) FIRST_RC=0 CUT='' ENDED='' DEADLINE=0
 	while [ -z "$ENDED" ]; do
 		next_report || fail 1 "no reports"
-		case $ROLE in
-		chain) STATUSES=("${WORDS[@]}") ENDED=1 ;;
-		signal) leave_by_signal "${WORDS[0]}" ;;
-		stage | sink) stage_ended "${WORDS[@]}" ;;
-		esac
+		take_report
 		[ -z "$ENDED" ] || return
 		if ! kill -0 "$chain_pid" 2>/dev/null; then
 			drain_reports

@@ -125,6 +125,32 @@ stopped_once() {
 	[ "$(cat "$T/stops")" = stop ]
 }
 
+is_zombie() {
+	local state
+	read -r _ _ state _ <"/proc/$1/stat"
+	[ "$state" = Z ]
+}
+
+@test "the whole chain ended before the script looks: what failed is said all the same" {
+	mkfifo "$T/go"
+	make_stage src <<-'SH'
+		ps -o pgid= -p $$ | tr -d ' ' >"$T/chain.pid"
+		read -r _ <"$T/go"
+		echo one
+	SH
+	export SINK_EXIT=5
+	start runner "$T/runner"
+	wait_for 5 test -s "$T/chain.pid"
+	stop runner STOP
+	echo >"$T/go"
+	wait_for 5 is_zombie "$(cat "$T/chain.pid")"
+	stop runner CONT
+	wait_exit runner 8
+	[ "$status" -eq 5 ]
+	grep -qx "runner: end: exit 5" "$T/runner.err"
+	stopped_once
+}
+
 @test "a last stop that fails is said, and does not change the verdict" {
 	make_stage src <<<'echo one'
 	export STOP_EXIT=1
