@@ -91,8 +91,8 @@ static void on_out(void *arg, short revents)
 
 	(void)revents;
 	begin(w);
-	if (!w->report.gone && outq_flush(w->out) < 0)
-		w->report.gone = true;
+	(void)outq_flush(w->out); /* the report tells */
+	report_outputs(&w->report);
 }
 
 static void on_tick(void *arg, short revents)
@@ -142,8 +142,7 @@ static void watch_out(struct writer *w)
 		int fd = outq_fd(w->out, i, &events);
 
 		/* Only writability matters: a reader that left is ignored. */
-		loop_set(&w->loop, w->out_slot[i], w->report.gone || !(events & POLLOUT) ? -1 : fd,
-			POLLOUT);
+		loop_set(&w->loop, w->out_slot[i], events & POLLOUT ? fd : -1, POLLOUT);
 	}
 }
 
@@ -246,9 +245,9 @@ static void leave(struct writer *w)
 
 static int ended(struct writer *w, int code)
 {
-	if (w->out)
-		(void)outq_close(
-			w->out); /* a log that cannot be written is no failure of the arm */
+	/* A log that cannot be written is no failure of the arm. */
+	if (outq_close(w->out) < 0)
+		warn("output: %s: its last records are lost", strerror(errno));
 	if (w->in)
 		(void)ep_close(w->in);
 	for (int i = 0; i < w->n_stop; i++)

@@ -87,13 +87,13 @@ static int open_all(struct writer *w)
 /* A replay has no deadline: it waits for its reader, so that nothing is left out. */
 static void wait_out(struct writer *w)
 {
-	for (int i = 0; w->out && !w->report.gone && i < outq_n(w->out); i++) {
+	for (int i = 0; w->out && i < outq_n(w->out); i++) {
 		struct pollfd p = { .fd = outq_fd(w->out, i, &p.events) };
 
-		while (!w->report.gone && p.fd >= 0 && p.events & POLLOUT) {
+		while (p.fd >= 0 && p.events & POLLOUT) {
 			poll(&p, 1, -1);
-			if (outq_flush(w->out) < 0)
-				w->report.gone = true;
+			(void)outq_flush(w->out); /* the report tells */
+			report_outputs(&w->report);
 			p.fd = outq_fd(w->out, i, &p.events);
 		}
 	}
@@ -128,7 +128,11 @@ int writer_replay(struct writer *w)
 		(void)can_send_urgent(w->bus, w->again, w->n_again, w->now);
 	report_notes(&w->report, &w->gate, w->now);
 	wait_out(w);
-	if (w->out && !w->report.gone && outq_close(w->out) < 0)
+	if (outq_close(w->out) < 0) {
+		w->report.has_failed = true;
+		warn("output: %s", strerror(errno));
+	}
+	if (w->report.has_failed)
 		w->exit_code = EXIT_RUNTIME;
 	(void)ep_close(w->in);
 	if (can_close(w->bus, INT64_MAX) < 0) {

@@ -9,10 +9,28 @@
 
 #define LINE_US 200000
 
+void report_outputs(struct report *r)
+{
+	const char *where;
+	int cause;
+
+	while (r->out && outq_failed(r->out, &where, &cause)) {
+		bool is_standard = strcmp(where, "-") == 0;
+
+		r->has_failed = r->has_failed || cause != EPIPE;
+		if (cause != EPIPE || !is_standard)
+			warn("%s: %s: no more records there",
+				is_standard ? "standard output" : where,
+				cause == EPIPE ? "its reader is gone" : strerror(cause));
+	}
+}
+
 static void put(struct report *r, const struct rec *rec)
 {
-	if (r->out && !r->gone && outq_put(r->out, rec) < 0)
-		r->gone = true; /* a reader that left is no reason to stop the arm */
+	if (!r->out)
+		return;
+	(void)outq_put(r->out, rec); /* told below; no reason to stop the arm */
+	report_outputs(r);
 }
 
 void report_command(struct report *r, const struct gate_act *act, int64_t now)

@@ -14,13 +14,16 @@ struct report {
 	struct outq *out; /* borrowed; NULL: no records */
 	const char *name;
 	int64_t seq_command, seq_feedback, seq_event;
-	bool gone;       /* the reader is gone: ignored from then on */
+	bool has_failed; /* an output, other than by a reader that left */
 	int64_t line_us; /* last status line */
 	int64_t age_us;  /* of the last command */
 	double lead_m;
 	unsigned long sets, clamped;
 };
 
+/* Names each output that failed since the last call; the others go on, and so does the arm. Only a
+ * pipe on standard output whose reader left is no news. */
+void report_outputs(struct report *r);
 /* A set that went out at now_us. */
 void report_command(struct report *r, const struct gate_act *act, int64_t now_us);
 /* cartesian and joint; arm NULL for an ideal arm (no speeds, no mode). */

@@ -77,6 +77,25 @@ static void output_failed(struct app *a)
 	finish(a, EXIT_RUNTIME);
 }
 
+/* After a call of outq: the end when nothing is left to write to (rc), or when the next stage of
+ * the pipeline is gone; another output that failed is named, the rest goes on. */
+static void look_at_outputs(struct app *a, int rc)
+{
+	int cause, last = errno;
+	const char *where;
+
+	while (outq_failed(a->q, &where, &cause)) {
+		if (rc == 0 && cause == EPIPE && strcmp(where, "-") == 0)
+			finish(a, EXIT_EPIPE);
+		else if (rc == 0 || cause != last)
+			warn("%s: %s: no more records there", where,
+				cause == EPIPE ? "its reader is gone" : strerror(cause));
+	}
+	errno = last;
+	if (rc < 0)
+		output_failed(a);
+}
+
 static void send_stop_line(struct app *a, const struct rec *r)
 {
 	char line[REC_LINE_MAX + 1];
@@ -117,8 +136,7 @@ static void put(void *arg, const struct rec *r)
 	if (r->type == REC_STOP)
 		send_stop_line(a, r);
 	if (a->q) {
-		if (outq_put(a->q, r) < 0)
-			output_failed(a);
+		look_at_outputs(a, outq_put(a->q, r));
 	} else if ((n = rec_print(r, line, sizeof line)) > 0) {
 		for (int i = 0; i < a->outs; i++)
 			if (put_waiting(a->out[i], line, (size_t)n) < 0)
@@ -160,12 +178,8 @@ static void on_socket(void *arg, short revents)
 static void on_output(void *arg, short revents)
 {
 	struct app *a = arg;
-	if (revents & (POLLERR | POLLNVAL)) {
-		finish(a, EXIT_EPIPE);
-		return;
-	}
-	if (outq_flush(a->q) < 0)
-		output_failed(a);
+	(void)revents; /* an error shows in the flush */
+	look_at_outputs(a, outq_flush(a->q));
 }
 
 static void on_beat(void *arg, short revents)
@@ -344,9 +358,8 @@ static void end(struct app *a)
 {
 	bool is_ok = true;
 
-	if (a->q && a->code == EXIT_DONE && !a->loop.end_signal &&
-		outq_drain(a->q, clock_now() + END_DRAIN_US) < 0)
-		output_failed(a);
+	if (a->q && a->code == EXIT_DONE && !a->loop.end_signal)
+		look_at_outputs(a, outq_drain(a->q, clock_now() + END_DRAIN_US));
 	if (a->o.stats_us)
 		print_stats(a);
 	if (a->q)

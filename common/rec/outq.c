@@ -28,7 +28,9 @@ struct reader {
 	struct slot slot[SLOTS];
 	char text[SLOTS][REC_LINE_MAX];
 	int waiting;
-	bool is_lost; /* failed: written to no more */
+	char *where;
+	int cause;    /* errno of its failure, 0 none: written to no more */
+	bool is_told; /* by outq_failed */
 };
 struct outq {
 	int n;
@@ -51,7 +53,8 @@ struct outq *outq_open(const char *const *where, int n, char *why, size_t why_n)
 		struct reader *r = n > OPT_LIST_MAX ? NULL : calloc(1, sizeof *r);
 		if (r != NULL)
 			q->reader[q->n++] = r;
-		if (r == NULL || (r->ep = ep_open(where[i], EP_OUT, why, why_n)) == NULL) {
+		if (r == NULL || (r->where = strdup(where[i])) == NULL ||
+			(r->ep = ep_open(where[i], EP_OUT, why, why_n)) == NULL) {
 			(void)outq_close(q); /* nothing was written */
 			return NULL;
 		}
@@ -161,11 +164,38 @@ static void keep(struct outq *q, struct reader *r, const struct slot *like, cons
 	memcpy(r->text[s - r->slot], line, like->n);
 }
 
+static int lose(struct reader *r, int cause)
+{
+	r->cause = cause != 0 ? cause : EIO;
+	return -1;
+}
+
+/* 0 while there is an endpoint, or -1 with the reason of the last (none of them failed now: 0). */
+static int verdict(const struct outq *q, int failed)
+{
+	if (failed < 0)
+		return 0;
+	for (int i = 0; i < q->n; i++)
+		if (q->reader[i]->cause == 0)
+			return 0;
+	errno = q->reader[failed]->cause;
+	return -1;
+}
+
+static bool has_left(const struct reader *r)
+{
+	struct pollfd p = { .fd = ep_fd(r->ep) };
+
+	return !ep_is_nng(r->ep) && poll(&p, 1, 0) == 1 && p.revents & (POLLERR | POLLNVAL);
+}
+
 /* Writes what waits, as far as the reader takes it. */
 static int flush_reader(struct reader *r)
 {
-	if (r->is_lost)
+	if (r->cause != 0)
 		return 0;
+	if (has_left(r))
+		return lose(r, EPIPE);
 	int rc = ep_has_rest(r->ep) ? ep_try(r->ep, "", 0) : 1;
 	while (rc == 1 && r->waiting > 0) {
 		struct slot *s = first(r, false);
@@ -173,21 +203,17 @@ static int flush_reader(struct reader *r)
 		if (rc == 1)
 			release(r, s);
 	}
-	if (rc < 0)
-		r->is_lost = true;
-	return rc < 0 ? -1 : 0;
+	return rc < 0 ? lose(r, errno) : 0;
 }
 
 static int put_reader(struct outq *q, struct reader *r, const struct slot *s, const char *line)
 {
-	if (r->is_lost)
+	if (r->cause != 0)
 		return 0;
 	if (r->waiting == 0) {
 		int rc = ep_try(r->ep, line, s->n);
-		if (rc != 0) {
-			r->is_lost = rc < 0;
-			return rc < 0 ? -1 : 0;
-		}
+		if (rc != 0)
+			return rc < 0 ? lose(r, errno) : 0;
 	}
 	keep(q, r, s, line);
 	return flush_reader(r);
@@ -196,7 +222,7 @@ static int put_reader(struct outq *q, struct reader *r, const struct slot *s, co
 int outq_put(struct outq *q, const struct rec *r)
 {
 	char line[REC_LINE_MAX + 1];
-	int n = rec_print(r, line, sizeof line), rc = 0, cause = 0;
+	int n = rec_print(r, line, sizeof line), failed = -1;
 	struct slot s = { .type = r->type };
 
 	if (n < 0) {
@@ -211,33 +237,41 @@ int outq_put(struct outq *q, const struct rec *r)
 					  : 0;
 	s.invalid = r->type == REC_POSE && !r->u.pose.valid;
 	for (int i = 0; i < q->n; i++)
-		if (put_reader(q, q->reader[i], &s, line) != 0) {
-			rc = -1;
-			cause = errno;
-		}
-	errno = cause;
-	return rc;
+		if (put_reader(q, q->reader[i], &s, line) != 0)
+			failed = i;
+	return verdict(q, failed);
 }
 
 int outq_flush(struct outq *q)
 {
-	int rc = 0, cause = 0;
+	int failed = -1;
 
 	for (int i = 0; i < q->n; i++)
-		if (flush_reader(q->reader[i]) != 0) {
-			rc = -1;
-			cause = errno;
-		}
-	errno = cause;
-	return rc;
+		if (flush_reader(q->reader[i]) != 0)
+			failed = i;
+	return verdict(q, failed);
+}
+
+bool outq_failed(struct outq *q, const char **where, int *cause)
+{
+	for (int i = 0; i < q->n; i++) {
+		struct reader *r = q->reader[i];
+		if (r->cause == 0 || r->is_told)
+			continue;
+		r->is_told = true;
+		*where = r->where;
+		*cause = r->cause;
+		return true;
+	}
+	return false;
 }
 
 int outq_fd(const struct outq *q, int i, short *events)
 {
 	const struct reader *r = q->reader[i];
 
-	*events = r->waiting > 0 || ep_has_rest(r->ep) ? POLLOUT : 0;
-	return r->is_lost ? -1 : ep_fd(r->ep);
+	*events = r->cause == 0 && (r->waiting > 0 || ep_has_rest(r->ep)) ? POLLOUT : 0;
+	return r->cause != 0 ? -1 : ep_fd(r->ep);
 }
 
 int outq_n(const struct outq *q)
@@ -287,17 +321,18 @@ int outq_close(struct outq *q)
 
 	if (q == NULL)
 		return 0;
-	if (q->n > 0 && q->reader[q->n - 1]->ep != NULL &&
-		outq_drain(q, clock_now() + CLOSE_US) < 0) {
-		rc = -1;
-		cause = errno;
-	}
+	if (q->n > 0 && q->reader[q->n - 1]->ep != NULL)
+		(void)outq_drain(q, clock_now() + CLOSE_US); /* each reader keeps its cause */
 	for (int i = 0; i < q->n; i++) {
-		if (ep_close(q->reader[i]->ep) != 0) {
+		struct reader *r = q->reader[i];
+		if (ep_close(r->ep) != 0 && r->cause == 0)
+			(void)lose(r, errno);
+		if (r->cause != 0 && !r->is_told) {
 			rc = -1;
-			cause = errno;
+			cause = r->cause;
 		}
-		free(q->reader[i]);
+		free(r->where);
+		free(r);
 	}
 	free(q);
 	errno = cause;

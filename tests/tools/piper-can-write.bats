@@ -179,6 +179,29 @@ in_state() {
 	run -1 piper-can-write --clock input -i "$T/in" -o "$T/rec" /dev/full
 }
 
+@test "an output that fails is named once and leaves the others alone (G21)" {
+	poses 30 >"$T/in"
+	piper-can-write --clock input -i "$T/in" -o "$T/whole" "$T/can"
+	run -1 --separate-stderr piper-can-write --clock input -i "$T/in" -o /dev/full -o "$T/rec" "$T/can"
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == *"/dev/full: No space left on device: no more records there" ]]
+	cmp "$T/whole" "$T/rec"
+	sim
+	hand
+	mkfifo "$T/left"
+	exec 8<>"$T/left"
+	start_in w "$T/poses" piper-can-write -o /dev/full -o "$T/left" -o - "slcan:$T/bus" 8<&-
+	wait_for 5 in_state run
+	exec 8<&-
+	wait_for 5 grep -q "left: its reader is gone: no more records there" "$T/w.err"
+	before=$(wc -l <"$T/w.out")
+	wait_for 5 eval '[ "$(wc -l <"$T/w.out")" -gt $((before + 50)) ]'
+	stop hand
+	wait_exit w 5
+	[ "$status" -eq 0 ]
+	[ "$(grep -c "no more records" "$T/w.err")" -eq 2 ]
+}
+
 @test "unixgram: one 16-byte frame a datagram" {
 	poses 20 >"$T/in"
 	start gram python3 -c '

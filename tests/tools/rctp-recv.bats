@@ -352,6 +352,43 @@ more_status() {
 	[ "$status" -eq 141 ]
 }
 
+@test "one output of several fails: it is named, the others go on; the last one ends it" {
+	recv -o /dev/full -o - -n 3
+	udp <<<$'pkt t=1\nat 20\npkt t=1.02 x=0.1\nat 40\npkt t=1.04 x=0.2'
+	wait_exit recv 5
+	[ "$status" -eq 0 ]
+	[ "$(wc -l <"$T/out")" -eq 3 ]
+	[ "$(cat "$T/err")" = "rctp-recv: /dev/full: No space left on device: no more records there" ]
+	rm "$T/ready"
+	recv -o /dev/full
+	udp <<<"pkt t=1"
+	wait_exit recv 5
+	[ "$status" -eq 1 ]
+	[[ $(cat "$T/err") == *"No space left on device" ]]
+	rm "$T/ready"
+	mkfifo "$T/left"
+	exec 8<>"$T/left"
+	recv -o "$T/left" -o - 8<&-
+	exec 8<&-
+	wait_for 5 grep -q "left: its reader is gone" "$T/err"
+	udp <<<"pkt t=1"
+	wait_for 5 lines 1
+	stop recv
+	wait_exit recv 5
+	[ "$status" -eq 143 ]
+}
+
+@test "the reader of standard output ends it, whatever else it writes to" {
+	mkfifo "$T/pipe" "$T/ready"
+	rctp-recv --port 0 --ready-fd 9 -o "$T/file" -o - >"$T/pipe" 9>"$T/ready" 2>"$T/err" 3>&- &
+	PIDS[recv]=$!
+	exec 8<"$T/pipe"
+	read -r -t 5 PORT <"$T/ready"
+	exec 8<&-
+	wait_exit recv 5
+	[ "$status" -eq 141 ]
+}
+
 @test "signals end it by the signal and send nothing; USR1 is ignored" {
 	for s in INT TERM; do
 		rm -f "$T/ready"

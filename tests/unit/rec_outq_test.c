@@ -240,7 +240,14 @@ static void test_ends(void)
 	pose("a", 1, true);
 	(void)close(reader);
 	rec_init(&r, REC_POSE, "a", 2, 0);
-	ok(outq_n(q) == 2 && outq_put(q, &r) == -1 && errno == EPIPE, "one of two outputs fails");
+	const char *where = "";
+	int cause = 0;
+	ok(outq_n(q) == 2 && outq_put(q, &r) == 0, "one of two outputs fails: the other goes on");
+	ok(outq_failed(q, &where, &cause) && strcmp(where, path) == 0 && cause == EPIPE,
+		"which, and why, is told");
+	ok(!outq_failed(q, &where, &cause), "once");
+	ok(outq_fd(q, 0, &events) == -1 && events == 0 && outq_fd(q, 1, &events) >= 0,
+		"only the failed one is polled no more");
 	ok(outq_drain(q, clock_now() + 1000000) == 0, "nothing waits");
 	r.u.pose.pose.p.x = 1e300;
 	unsigned long d = outq_dropped(q);
@@ -252,6 +259,21 @@ static void test_ends(void)
 			strstr(text, "\"seq\":2,"),
 		"the other got everything");
 	(void)close(fd);
+	const char *full[] = { file, "/dev/full" };
+	q = outq_open(full, 2, why, sizeof why);
+	rec_init(&r, REC_POSE, "a", 3, 0);
+	ok(outq_put(q, &r) == 0 && outq_close(q) == -1 && errno == ENOSPC,
+		"a failure that was not told before is told by the closing");
+	q = outq_open(full, 2, why, sizeof why);
+	ok(outq_put(q, &r) == 0 && outq_failed(q, &where, &cause) && cause == ENOSPC &&
+			outq_close(q) == 0,
+		"and only such a one");
+	reader = open(path, O_RDONLY | O_NONBLOCK);
+	q = outq_open(two, 2, why, sizeof why);
+	(void)close(reader);
+	ok(outq_flush(q) == 0 && outq_failed(q, &where, &cause) && strcmp(where, path) == 0,
+		"a reader that left is found without a record");
+	(void)outq_close(q);
 	const char *bad[] = { file, "nonsense" };
 	ok(outq_open(bad, 2, why, sizeof why) == NULL && strstr(why, "nonsense"),
 		"a bad word is named");
