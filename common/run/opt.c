@@ -8,6 +8,7 @@
 
 #include "run/msg.h"
 #include "run/opt_help.h"
+#include "run/std.h"
 
 #define OPTS_MAX 64
 #define LONG_ONLY 1000 /* val of the i-th option without a letter: beyond every char */
@@ -200,6 +201,7 @@ int opt_parse(const struct opt_tool *tool, int argc, char **argv)
 	int n = 0, c, longindex, messages = 0;
 	bool quiet = false;
 
+	std_fill();
 	msg_init(tool->name);
 	build(&p);
 	opterr = 0;

@@ -50,8 +50,8 @@ struct opt_tool {
 	int min_operands, max_operands;
 };
 
-/* Returns the index of the first operand in argv (operands are moved to its end). Calls
- * msg_init(tool->name) first. Long names count in full only. */
+/* Returns the index of the first operand in argv (operands are moved to its end). Calls std_fill and
+ * msg_init(tool->name) first: nothing is opened before. Long names count in full only. */
 int opt_parse(const struct opt_tool *tool, int argc, char **argv);
 
 /* Number parsers with end and range check (lo < hi: the range counts); false when the text is not
