@@ -6,7 +6,6 @@
 
 enum order { NEXT, DUPLICATE, REORDERED, RESTART_BACK, RESTART_SILENT };
 enum verdict { GOOD, UNTRACKED, STALE, LATE, FROZEN };
-enum { PINNED, FOREIGN }; /* index of stop_us */
 
 #define POSE_AT 12 /* bytes 12..39 are position and rotation, rctp.md 1 */
 #define POSE_LEN 28
@@ -90,24 +89,57 @@ static bool is_own(struct recv *v, const struct recv_datagram *d)
 	return true;
 }
 
-/* rctp.md 6: one packet suffices, from any source; a new press counts at once. */
+static bool is_recent(int64_t stop_us, int64_t t_us)
+{
+	return t_us - stop_us < RECV_STOP_US;
+}
+
+/* Does the bit of a foreign source make a stop? */
+static bool foreign_stops(struct recv *v, const struct recv_datagram *d, bool bit)
+{
+	int room = -1;
+
+	for (int i = 0; i < RECV_FOREIGN; i++) {
+		bool is_new = !v->foreign[i].held || !is_recent(v->foreign[i].stop_us, d->t_us);
+		if (v->foreign[i].held &&
+			memcmp(&v->foreign[i].from, &d->from, sizeof(d->from)) == 0) {
+			v->foreign[i].held = bit;
+			room = is_new ? i : -1;
+			break;
+		}
+		if (is_new && room < 0)
+			room = i;
+	}
+	if (!bit || room < 0)
+		return false;
+	v->foreign[room].held = true;
+	v->foreign[room].from = d->from;
+	v->foreign[room].stop_us = d->t_us;
+	return true;
+}
+
+static bool pinned_stops(struct recv *v, const struct recv_datagram *d, bool bit)
+{
+	bool press = bit && !v->held;
+
+	v->held = bit;
+	if (!bit || (!press && v->stopped && is_recent(v->stop_us, d->t_us)))
+		return false;
+	v->stopped = true;
+	v->stop_us = d->t_us;
+	return true;
+}
+
+/* rctp.md 6: one packet suffices, from any source; a new press counts at once, whoever else
+ * holds the bit. */
 static void look_for_estop(
 	struct recv *v, const struct recv_datagram *d, const struct rctp *p, bool own)
 {
 	bool bit = (p->flags & RCTP_ESTOP) != 0;
-	int who = own ? PINNED : FOREIGN;
-	bool press = own && bit && !v->held;
 
-	if (own)
-		v->held = bit;
-	if (!bit)
-		return;
-	v->n.estop++;
-	if (!press && v->stopped[who] && d->t_us - v->stop_us[who] < RECV_STOP_US)
-		return;
-	v->stopped[who] = true;
-	v->stop_us[who] = d->t_us;
-	emit_stop(v, d->t_us, own);
+	v->n.estop += bit;
+	if (own ? pinned_stops(v, d, bit) : foreign_stops(v, d, bit))
+		emit_stop(v, d->t_us, own);
 }
 
 /* rctp.md 5.3. */

@@ -35,6 +35,7 @@
                                   a float with a step of 7.8 ms after a day (rctp.md 3.1) */
 #define RECV_TS_MAX 9e9 /* s; beyond it the sender's time is left out (DESIGN.md 2) */
 #define RECV_KEY_MAX 20
+#define RECV_FOREIGN 16
 
 /* Where a datagram came from: bytes that are equal for equal address and port. */
 struct recv_from {
@@ -78,10 +79,17 @@ struct recv {
 
 	bool pinned;
 	struct recv_from from;
-	int64_t seen_us;    /* last well-formed packet of the pinned source */
-	bool held;          /* its e-stop bit */
-	int64_t stop_us[2]; /* last stop record: pinned, foreign */
-	bool stopped[2];
+	int64_t seen_us; /* last well-formed packet of the pinned source */
+	bool held;       /* its e-stop bit */
+	bool stopped;
+	int64_t stop_us; /* its last stop record */
+	/* Foreign sources that hold the bit. Who made no stop for RECV_STOP_US need not be
+	 * remembered: there are at most RECV_FOREIGN such stops in that time. */
+	struct {
+		bool held;
+		struct recv_from from;
+		int64_t stop_us;
+	} foreign[RECV_FOREIGN];
 
 	bool begun;               /* this source had a packet accepted */
 	bool silent;              /* silence seen since the last accepted packet */

@@ -245,13 +245,27 @@ static void stopping(void)
 	send_full(11 * S + 604 * MS, &p, 2, false, RCTP_SIZE);
 	ok(said("S") && v.n.foreign == 1 && strstr(last_stop.why, "foreign"),
 		"of a foreign source: stop, no pose (rctp.md 6)");
-	send_full(11 * S + 650 * MS, &p, 3, false, RCTP_SIZE);
-	ok(said(""), "foreign ones repeat at most every 100 ms too");
+	send_full(11 * S + 650 * MS, &p, 2, false, RCTP_SIZE);
+	ok(said(""), "a foreign one repeats at most every 100 ms too");
+	send_full(11 * S + 651 * MS, &p, 3, false, RCTP_SIZE);
+	ok(said("S"), "another foreign one counts at once");
+	p.flags = 0;
+	send_full(11 * S + 660 * MS, &p, 3, false, RCTP_SIZE);
+	p.flags = RCTP_ESTOP;
+	send_full(11 * S + 670 * MS, &p, 3, false, RCTP_SIZE);
+	ok(said("S"), "and so does its next press");
+	for (int i = 0; i < 100; i++)
+		send_full(11 * S + 671 * MS, &p, 100 + i, false, RCTP_SIZE);
+	unsigned long many = v.n.stops;
+	ok(many == 19 + RECV_FOREIGN - 2, "a crowd makes a bounded number of stops");
+	forget();
+	send_full(11 * S + 772 * MS, &p, 250, false, RCTP_SIZE);
+	ok(said("S"), "and one more counts when its time is over");
 	struct rec beat;
 	recv_beat(&v, 7, 12 * S, &beat);
-	ok(beat.type == REC_BEAT && beat.u.beat.stops == (int64_t)v.n.stops && v.n.stops == 17 &&
-			beat.u.beat.level == REC_ESTOP && beat.seq == 7 &&
-			strcmp(beat.src, "right") == 0,
+	ok(beat.type == REC_BEAT && beat.u.beat.stops == (int64_t)v.n.stops &&
+			v.n.stops == 20 + RECV_FOREIGN - 2 && beat.u.beat.level == REC_ESTOP &&
+			beat.seq == 7 && strcmp(beat.src, "right") == 0,
 		"the beat carries the running count and the level (gate:G23)");
 }
 
