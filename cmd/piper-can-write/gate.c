@@ -170,6 +170,7 @@ void gate_need_engage(struct gate *g, const char *why)
 {
 	g->need_engage = true;
 	g->engage_us = 0;
+	g->cfg.ready = false; /* what asks for an engage ends the way to ready too (gate:G12) */
 	snprintf(g->engage_why, sizeof(g->engage_why), "%s", why);
 }
 
@@ -179,6 +180,8 @@ void gate_enter(struct gate *g, enum gate_state s, const char *why, int64_t now)
 	if (gate_in_motion(g))
 		g->owed = g->left = true;
 	g->readying = false;
+	if (g->state == GATE_ESTOP)
+		g->owed_damp = false; /* it was for this stop */
 	g->state = s;
 	g->since_us = now;
 	g->engage_us = 0;
@@ -254,6 +257,8 @@ static void watch_leases(struct gate *g, int64_t now)
 
 	if (down && !g->lease_down) {
 		gate_need_engage(g, "a lost lease");
+		if (g->state == GATE_HOLD)
+			g->since_us = now; /* an engage from before it is an old one */
 		gate_say(g, "lease", "%s stopped beating",
 			lease_lost(&g->leases, now, g->cfg.lease_us));
 	}
@@ -425,7 +430,9 @@ void gate_tick(struct gate *g, int64_t now, bool move, struct gate_act *act)
 		run_missing(g, now, why, sizeof(why));
 		gate_say(g, "refused", "engage expired: %.100s", g->why);
 	}
-	if (g->state == GATE_INIT && g->arm_ready) {
+	if (g->state == GATE_INIT && g->arm_ready && !g->cfg.ready) {
+		gate_enter_hold(g, g->engage_why, now);
+	} else if (g->state == GATE_INIT && g->arm_ready) {
 		gate_ready_step(g, now, act);
 	} else if (g->state == GATE_HOLD && !g->input_ended) {
 		if (run_missing(g, now, why, sizeof(why)))
@@ -482,6 +489,8 @@ void gate_leave(struct gate *g, int64_t now, struct gate_act *act)
 	if (gate_in_motion(g)) {
 		g->cause_us = g->newest_us;
 		snprintf(g->cause_src, sizeof(g->cause_src), "%s", g->src);
+		gate_enter_hold(g, "leaving", now);
+		g->left = false; /* from RUN in any case */
 	}
 	still(g, now, act);
 }

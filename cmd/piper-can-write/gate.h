@@ -38,7 +38,8 @@ struct gate_cfg {
 	double grip_rate;                  /* 1/s */
 	enum gate_engage engage;
 	bool stop_channel; /* -e was given */
-	bool ready;        /* --ready: go to ready_j before the first HOLD */
+	bool ready; /* --ready: go to ready_j before the first HOLD; taken back by what asks for an
+	       * engage */
 	double ready_j[CHAIN_JOINTS];
 	bool damp;             /* --estop damp */
 	char src[REC_SRC_MAX]; /* locked src, "" : the first seen */

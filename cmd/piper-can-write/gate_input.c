@@ -64,7 +64,7 @@ static void take_engage(struct gate *g, const struct rec *r, int64_t now)
 		return;
 	if (g->state != GATE_HOLD)
 		refuse(g, r, "too early, state is %s", gate_state_name(g->state));
-	else if (r->t_us <= g->since_us)
+	else if (r->t_us <= g->since_us || now <= g->since_us)
 		refuse(g, r, "older than this hold");
 	else if (now - r->t_us > GATE_ENGAGE_MAX_US)
 		refuse(g, r, "%lld ms old", (long long)((now - r->t_us) / 1000));
@@ -164,6 +164,7 @@ static void take_valid(struct gate *g, const struct rec *r)
 {
 	const struct rec_pose *p = &r->u.pose;
 	double dt = 1e-6 * (double)(r->t_us - g->newest_us);
+	bool later = !g->has_pose || r->t_us > g->newest_us;
 	bool continues =
 		g->has_pose && g->hand_valid && r->t_us - g->newest_us <= g->cfg.max_age_us;
 
@@ -182,7 +183,7 @@ static void take_valid(struct gate *g, const struct rec *r)
 	g->newest_us = r->t_us;
 	g->has_pose = true;
 	g->hand_valid = true;
-	if (g->row < GATE_ROW)
+	if (g->row < GATE_ROW && later)
 		g->row++;
 }
 

@@ -23,7 +23,7 @@ void gate_enter_run(struct gate *g, int64_t now)
 	g->need_engage = false;
 	g->runs++;
 	g->count.runs++;
-	g->owed = false;
+	g->owed = g->owed_damp = false;
 	gate_enter(g, GATE_RUN, "", now);
 }
 

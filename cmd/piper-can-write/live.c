@@ -9,8 +9,8 @@
 #include "run/ready.h"
 #include "writer.h"
 
-#define DRAIN_LINES 4096 /* of one wake */
-#define FLUSH_US 200000  /* gate:G18 */
+#define DRAIN_US 5000   /* of one wake: then stops, the arm and the tick have their turn */
+#define FLUSH_US 200000 /* gate:G18 */
 #define TXQUEUE_WARN 10
 
 static void begin(struct writer *w)
@@ -33,6 +33,11 @@ static void on_signal(void *arg, int sig)
 		writer_stats(w);
 }
 
+static bool has_time(const struct writer *w)
+{
+	return clock_now() - w->now < DRAIN_US;
+}
+
 static void on_stop(void *arg, short revents)
 {
 	struct writer *w = arg;
@@ -42,7 +47,7 @@ static void on_stop(void *arg, short revents)
 	(void)revents;
 	begin(w);
 	for (int i = 0; i < w->n_stop; i++)
-		for (int k = 0; k < DRAIN_LINES && ep_next(w->stop[i], &line, &n) == 1; k++)
+		while (has_time(w) && ep_next(w->stop[i], &line, &n) == 1)
 			writer_line(w, line, n, true, w->now);
 }
 
@@ -77,12 +82,18 @@ static void on_input(void *arg, short revents)
 
 	(void)revents;
 	begin(w);
-	for (int k = 0; k < DRAIN_LINES && (got = ep_next(w->in, &line, &n)) == 1; k++) {
+	w->served = true;
+	while ((w->more = !has_time(w)) == false && (got = ep_next(w->in, &line, &n)) == 1) {
 		writer_line(w, line, n, false, w->now);
 		w->last_in_us = w->now;
 	}
-	if (got < 0)
-		w->ending = true;
+	if (got >= 0)
+		return;
+	w->ending = true;
+	if (errno != 0 && w->exit_code == 0) {
+		warn("%s: %s", w->o->run.in, strerror(errno));
+		w->exit_code = EXIT_RUNTIME;
+	}
 }
 
 static void on_out(void *arg, short revents)
@@ -212,6 +223,30 @@ static void register_all(struct writer *w)
 	loop_timer_set(&w->loop, w->tick_slot, w->now, w->gate.cfg.period_us);
 }
 
+/* A hold set that is owed because the joints are too old goes out with the first fresh ones
+ * (gate:G16). */
+static void wait_for_joints(struct writer *w, int64_t until)
+{
+	struct gate *g = &w->gate;
+	struct gate_act act;
+	struct can_rx rx;
+
+	while (g->owed && g->state != GATE_FAULT && !g->bus_lost[0] && clock_now() < until) {
+		struct pollfd p = { can_fd(w->bus), can_events(w->bus), 0 };
+
+		poll(&p, 1, 5);
+		while (can_recv(w->bus, &rx) == 1)
+			arm_frame(&w->arm, &rx);
+		w->now = clock_now();
+		writer_view(w, w->now);
+		gate_leave(g, w->now, &act);
+		writer_act(w, &act, w->now);
+	}
+	if (g->owed)
+		warn("the arm was not told to hold (%s): it finishes its last target",
+			g->state == GATE_FAULT || g->bus_lost[0] ? g->why : "no fresh joints");
+}
+
 /* Hold set if one is due, out of our hands before we go (gate:G18). */
 static void leave(struct writer *w)
 {
@@ -222,6 +257,7 @@ static void leave(struct writer *w)
 	w->now = clock_now();
 	gate_leave(&w->gate, w->now, &act);
 	writer_act(w, &act, w->now);
+	wait_for_joints(w, until);
 	while (w->n_again && clock_now() < until) {
 		struct pollfd p = { can_fd(w->bus), can_events(w->bus), 0 };
 		struct can_rx rx;
@@ -234,7 +270,8 @@ static void leave(struct writer *w)
 		while (can_recv(w->bus, &rx) == 1)
 			;
 	}
-	report_notes(&w->report, &w->gate, w->now);
+	if (report_notes(&w->report, &w->gate, w->now))
+		report_feedback(&w->report, &w->gate, w->is_ideal ? NULL : &w->arm, w->now);
 	if (w->o->run.stats_us)
 		writer_stats(w);
 	if (can_close(w->bus, until) < 0 && w->exit_code == 0) {
@@ -272,10 +309,18 @@ int writer_live(struct writer *w)
 	register_all(w);
 	ready_say((int)w->o->run.ready_fd, NULL);
 	while (!w->ending && !w->loop.end_signal) {
-		w->awake = w->ticked = false;
-		if (loop_once(&w->loop, -1) < 0)
+		bool more = w->more;
+
+		w->awake = w->ticked = w->more = w->served = false;
+		if (loop_once(&w->loop, more ? w->now : -1) < 0) {
+			warn("poll: %s", strerror(errno));
+			w->exit_code = EXIT_RUNTIME;
 			break;
+		}
 		begin(w);
+		if (more && !w->served)
+			on_input(w, 0);
+		w->now = clock_now(); /* the inputs took their time */
 		writer_settle(w, w->now);
 		pace(w);
 		report_line(&w->report, &w->gate, w->now);

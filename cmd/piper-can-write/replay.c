@@ -121,6 +121,10 @@ int writer_replay(struct writer *w)
 		take(w, &p, line, n);
 		wait_out(w);
 	}
+	if (got < 0 && errno != 0) {
+		warn("%s: %s", w->o->run.in, strerror(errno));
+		w->exit_code = EXIT_RUNTIME;
+	}
 	w->gate.input_ended = true;
 	gate_leave(&w->gate, w->now, &act);
 	writer_act(w, &act, w->now);

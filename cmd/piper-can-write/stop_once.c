@@ -50,10 +50,15 @@ int writer_stop_once(const struct options *o)
 		(void)can_close(bus, 0);
 		return EXIT_RUNTIME;
 	}
-	if (arm.status_us && (arm.ctrl != 1 || arm.status != 0)) {
+	if (!arm_complete(&arm)) {
+		warn("%s: the arm's status was not heard: nothing sent", o->bus);
+		(void)can_close(bus, 0);
+		return EXIT_RUNTIME;
+	}
+	if (arm.ctrl != 1 || arm.status != 0 || arm.enabled != ALL_JOINTS) {
 		/* gate:G17: it does not obey us, so it follows no target of ours either. */
-		info("%s: arm in mode %d, status 0x%02X: nothing to stop", o->bus, arm.ctrl,
-			arm.status);
+		info("%s: arm in mode %d, status 0x%02X, enabled 0x%02X: nothing to stop", o->bus,
+			arm.ctrl, arm.status, arm.enabled);
 		(void)can_close(bus, 0);
 		return EXIT_DONE;
 	}

@@ -12,7 +12,7 @@
 #define AGAIN_US 1000000 /* gate:G15 */
 #define SETUP_US 500000  /* an adapter answers its setup within this, or not at all */
 
-static void view(struct writer *w, int64_t now)
+void writer_view(struct writer *w, int64_t now)
 {
 	struct gate_arm a;
 
@@ -185,13 +185,13 @@ void writer_settle(struct writer *w, int64_t now)
 		gate_stop(&w->gate, REC_HOLD, "bus", why, now);
 		w->arm.foreign_id = 0;
 	}
-	view(w, now);
-	startup(w, now);
+	writer_view(w, now);
 	gate_settle(&w->gate, now, &act);
 	writer_act(w, &act, now);
+	startup(w, now); /* a stop in this wake comes before it (gate:G2) */
 	send_again(w, now);
 	if (report_notes(&w->report, &w->gate, now)) {
-		view(w, now);
+		writer_view(w, now);
 		report_feedback(&w->report, &w->gate, w->is_ideal ? NULL : &w->arm, now);
 	}
 }
@@ -200,10 +200,10 @@ void writer_tick(struct writer *w, int64_t now, bool move)
 {
 	struct gate_act act;
 
-	view(w, now);
+	writer_view(w, now);
 	gate_tick(&w->gate, now, move, &act);
 	writer_act(w, &act, now);
-	view(w, now);
+	writer_view(w, now);
 	report_notes(&w->report, &w->gate, now);
 	report_feedback(&w->report, &w->gate, w->is_ideal ? NULL : &w->arm, now);
 	if (w->o->run.count && w->gate.count.poses >= (unsigned long)w->o->run.count)

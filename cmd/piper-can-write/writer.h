@@ -43,12 +43,15 @@ struct writer {
 
 	int exit_code; /* what to end with once `ending` */
 	bool ending;
+	bool more, served;  /* input was left for the next wake; was read in this one */
 	int64_t last_in_us; /* last input, for --idle-timeout */
 	int64_t stats_us;
 	struct msg_limit bad_limit, send_limit;
 	unsigned long in_lines, bad, refused_sets, late_sets, other;
 };
 
+/* Tells the gate what the arm says. */
+void writer_view(struct writer *w, int64_t now);
 /* Sends what the gate asks, tells it what became of it. `at` is the time of writing. */
 void writer_act(struct writer *w, struct gate_act *act, int64_t at);
 /* One line of the input (or of the stop channel: `channel`). */

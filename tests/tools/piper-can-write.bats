@@ -54,6 +54,10 @@ more_sets() {
 	[ "$(grep -c '151#0100' "$T/can.log")" -gt $(($1 + 10)) ]
 }
 
+in_state_now() {
+	tail -n 1 "$T/w.out" | grep -q "\"gate\":\"$1\""
+}
+
 last_says() {
 	tail -n 1 "$T/w.out" | grep -q "$1"
 }
@@ -135,7 +139,7 @@ in_state() {
 	} >"$T/in"
 	piper-can-write --clock input -i "$T/in" -o "$T/rec" "$T/can"
 	run -0 jq -r 'select(.type == "event") | .name' "$T/rec"
-	[ "${lines[*]}" = "hold run hold run" ]
+	[ "${lines[*]}" = "hold run hold run hold" ]
 }
 
 @test "frame vr, NaN, damage and a foreign src are refused; good lines beside them count" {
@@ -268,7 +272,7 @@ term_holds() {
 	wait_exit w 5
 	[ "$status" -eq 143 ]
 	run -0 tail -n 1 "$T/w.out"
-	grep -q '"set":"hold"' <(tail -n 2 "$T/w.out")
+	grep -q '"set":"hold"' <(tail -n 6 "$T/w.out")
 }
 @test "piper:R18 SIGTERM: a hold set, then the end by the signal" {
 	steady term_holds
@@ -404,4 +408,31 @@ for _ in range(4):
 	exec 9>&-
 	wait_exit w 5
 	[ "$status" -eq 5 ]
+}
+
+@test "an input that cannot be read: exit 1 in words" {
+	run -1 --separate-stderr piper-can-write "$T/can" <"$T"
+	[[ $stderr == *"irectory"* ]]
+	run -1 --separate-stderr piper-can-write --clock input "$T/can" <"$T"
+	[[ $stderr == *"irectory"* ]]
+}
+
+@test "gate:G16 gate:G18 the input ends while the arm is silent: the hold set goes out with the first fresh joints" {
+	mkfifo "$T/ctl"
+	rm -f "$T/ctl"
+	sim --control "$T/ctl"
+	writer
+	wait_for 8 in_state run
+	wait_for 2 older_than "$(now_ms)" 1800
+	echo "mute 130ms" >"$T/ctl"
+	wait_for 1 in_state_now hold
+	stop hand
+	wait_exit w 5
+	grep -q '"set":"hold"' "$T/w.out" || grep -q "not told to hold" "$T/w.err"
+}
+
+@test "gate:G17 gate:G19 --stop leaves an arm alone that is not enabled" {
+	sim
+	run -0 piper-can-write --stop "slcan:$T/bus" 3>&-
+	run ! grep -q '157#' "$T/can.log"
 }

@@ -159,7 +159,7 @@ static void run_ms(struct bench *b, int ms)
 		step(b);
 }
 
-static void start(struct bench *b, const struct gate_cfg *cfg)
+static void start_init(struct bench *b, const struct gate_cfg *cfg)
 {
 	struct gate_cfg c;
 
@@ -183,6 +183,11 @@ static void start(struct bench *b, const struct gate_cfg *cfg)
 	gate_listened(&b->g);
 	gate_arm(&b->g, &b->arm);
 	run_ms(b, 10);
+}
+
+static void start(struct bench *b, const struct gate_cfg *cfg)
+{
+	start_init(b, cfg);
 	gate_ready(&b->g, b->now);
 }
 
@@ -611,9 +616,93 @@ static void test_motion(void)
 	ok(b.g.state == GATE_HOLD && fabs(b.arm.j[0]) > 0.2, "G12: a stop ends the way to ready");
 }
 
+/* What asks for an engage takes the way to ready back, whenever it comes (gate:G5, G12). */
+static void test_no_ready(void)
+{
+	struct gate_cfg c = channel(GATE_AUTO);
+	struct bench b;
+
+	c.ready = true;
+	for (int i = 0; i < 3; i++) {
+		static const char *const what[] = { "stop hold", "freeze", "lost lease" };
+
+		memset(&b, 0, sizeof(b));
+		start_init(&b, &c);
+		b.arm.j[0] += 0.5;
+		b.arm.pose = chain_fk(&PIPER_DH_NEW, b.arm.j);
+		b.hand_gone = true;
+		run_ms(&b, 50);
+		if (i == 0) {
+			gate_stop(&b.g, REC_HOLD, "op", "", b.now);
+		} else if (i == 1) {
+			b.now += 5000 * MS;
+			b.tick = b.now;
+		} else {
+			b.beats = false;
+			run_ms(&b, 200);
+			b.beats = true;
+		}
+		run_ms(&b, 50);
+		gate_ready(&b.g, b.now);
+		run_ms(&b, 2000);
+		ok(b.joints == 0 && b.g.state == GATE_HOLD && b.g.need_engage,
+			"G12: a %s before the arm was ready: no way to ready (%s)", what[i],
+			b.g.why);
+	}
+}
+
+static void test_old_orders(void)
+{
+	struct gate_cfg c = channel(GATE_AUTO);
+	struct bench b;
+	int n;
+
+	start(&b, &c);
+	b.hand_off = true;
+	run_ms(&b, 100);
+	b.beats = false;
+	run_ms(&b, 200);
+	n = b.runs;
+	b.beats = true;
+	b.hand_off = false;
+	send_event(&b, "engage", b.now - 150 * MS);
+	run_ms(&b, 300);
+	ok(b.runs == n && noted(&b, "older than this hold"),
+		"G5: an engage from before the lease was lost is an old one");
+
+	c.damp = true;
+	running(&b, &c);
+	b.refuse_bus = true;
+	gate_stop(&b.g, REC_ESTOP, "op", "", b.now);
+	run_ms(&b, 20);
+	b.hand_off = true;
+	run_ms(&b, 20);
+	send_event(&b, "reset", b.now);
+	run_ms(&b, 5);
+	b.refuse_bus = false;
+	run_ms(&b, 100);
+	ok(b.damps == 0, "G14: what damps belongs to its stop and goes with the reset");
+
+	start(&b, NULL);
+	b.hand_gone = true;
+	run_ms(&b, 200);
+	for (int i = 0; i < 5; i++)
+		gate_pose(&b.g, pose_rec(&b, true, b.now), b.now);
+	run_ms(&b, 40);
+	ok(b.runs == 0, "G4: poses of one time are one pose (%s)", b.g.why);
+
+	running(&b, NULL);
+	struct gate_act act;
+
+	gate_leave(&b.g, b.now, &act);
+	ok(act.kind == GATE_STILL && b.g.state == GATE_HOLD, "G18: leaving RUN is a HOLD");
+}
+
 int main(void)
 {
 	test_order();
+	test_no_ready();
+	test_old_orders();
 	test_holds();
 	test_entry();
 	test_estop();
