@@ -261,6 +261,17 @@ static void pty_close(struct can_bus *b)
 static const struct can_ops OPS = { pty_recv, pty_send, pty_ready, pty_unconfirmed, pty_flush,
 	pty_close };
 
+/* The mark of a running adapter, on its terminal: the number of a pty comes again, a lock goes with
+ * the process. Nobody else's, so that it is no matter for hosts. */
+static int lock(int fd, int how)
+{
+	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fcntl(fd, how, &l))
+		return -1;
+	return how == F_OFD_GETLK && l.l_type != F_UNLCK ? 1 : 0;
+}
+
 static int open_pair(struct slcan_pty *p)
 {
 	struct termios t;
@@ -270,10 +281,26 @@ static int open_pair(struct slcan_pty *p)
 		ptsname_r(p->base.fd, p->slave_name, sizeof p->slave_name))
 		return -1;
 	p->slave = open(p->slave_name, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-	if (p->slave < 0 || tcgetattr(p->slave, &t))
+	if (p->slave < 0 || lock(p->slave, F_OFD_SETLK) || tcgetattr(p->slave, &t))
 		return -1;
 	cfmakeraw(&t);
 	return tcsetattr(p->slave, TCSANOW, &t);
+}
+
+/* Does the link lead to a pty that an adapter holds? When in doubt it does. */
+static bool is_held(const char *path)
+{
+	char target[64] = "";
+	int fd;
+
+	if (readlink(path, target, sizeof target - 1) < 0 || strncmp(target, "/dev/pts/", 9))
+		return false;
+	fd = open(target, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return errno != ENOENT && errno != ENXIO && errno != EIO;
+	int rc = lock(fd, F_OFD_GETLK);
+	close(fd);
+	return rc != 0;
 }
 
 /* The link appears at once and whole: made beside its place, then renamed. */
@@ -284,6 +311,10 @@ static int make_link(struct slcan_pty *p, const char *path)
 
 	if (!lstat(path, &st) && !S_ISLNK(st.st_mode)) {
 		errno = EEXIST;
+		return -1;
+	}
+	if (is_held(path)) {
+		errno = EADDRINUSE;
 		return -1;
 	}
 	snprintf(tmp, sizeof tmp, "%s.%ld", path, (long)getpid());

@@ -14,8 +14,9 @@
 
 struct can_bus;
 
-/* Makes the pty and points the symbolic link `path` at it (an older link is replaced, nothing else
- * is); can_close removes the link. NULL: reason in why. */
+/* Makes the pty and points the symbolic link `path` at it (an older link is replaced unless its
+ * adapter still runs: EADDRINUSE; nothing else is replaced); can_close removes the link when it is
+ * still its own. NULL: reason in why. */
 struct can_bus *slcan_pty_open(const char *path, char *why, size_t why_n);
 /* A frame of the host takes this long on the wire, us (0: none); can_recv gives it when that is
  * over. */

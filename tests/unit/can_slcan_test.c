@@ -417,6 +417,33 @@ static void test_errors(void)
 		"an arm cannot sit on a one-way bus");
 }
 
+static void test_second_adapter(void)
+{
+	char first[80] = "", now[80] = "", other[] = "/dev/pts/999999";
+	struct can_bus *a = can_open_device(spec, why, sizeof why);
+
+	ok(a && readlink(path, first, sizeof first - 1) > 0, "an adapter is there");
+	ok(!can_open_device(spec, why, sizeof why) && strstr(why, "in use"),
+		"a second one on its link is refused");
+	ok(readlink(path, now, sizeof now - 1) > 0 && !strcmp(first, now), "the link stays");
+	unlink(path);
+	ok(!symlink(other, path), "the link is somebody else's now");
+	can_close(a, 0);
+	memset(now, 0, sizeof now);
+	ok(readlink(path, now, sizeof now - 1) > 0 && !strcmp(other, now), "it is left alone");
+	a = can_open_device(spec, why, sizeof why);
+	ok(a != NULL, "a link to nothing is replaced");
+	can_close(a, 0);
+	/* The number came again: a terminal, but no adapter. */
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+	ok(!grantpt(terminal) && !unlockpt(terminal) && !symlink(ptsname(terminal), path),
+		"a link to a terminal of something else");
+	a = can_open_device(spec, why, sizeof why);
+	ok(a != NULL, "is replaced");
+	can_close(a, 0);
+	close(terminal);
+}
+
 int main(void)
 {
 	const char *dir = getenv("TMPDIR");
@@ -432,6 +459,7 @@ int main(void)
 	test_cr_adapter();
 	test_silent_adapter();
 	test_errors();
+	test_second_adapter();
 	printf("1..%d\n", count);
 	return failed != 0;
 }
