@@ -353,6 +353,23 @@ static void run(struct app *a)
 	}
 }
 
+/* What could not be used, once. A replay without a single packet was of something else. */
+static void sum_up(struct app *a)
+{
+	for (int i = 0; i < a->hands; i++) {
+		const struct recv_counts *n = &a->hand[i].recv.n;
+		unsigned long no_packet = n->short_ + n->magic;
+		unsigned long bad = no_packet + n->nonfinite + n->range + n->quat;
+		if (a->o.in && bad > 0 && no_packet == n->packets) {
+			warn("%s: no RCTP packet in it", a->o.in);
+			a->code = a->code == EXIT_DONE ? EXIT_RUNTIME : a->code;
+		} else if (bad > 0) {
+			warn("%s: %lu bad packet%s of %lu", a->hand[i].recv.src, bad,
+				bad == 1 ? "" : "s", n->packets);
+		}
+	}
+}
+
 /* Lets a slow reader have what is queued, for a while; closes. */
 static void end(struct app *a)
 {
@@ -370,6 +387,7 @@ static void end(struct app *a)
 		warn("output: %s", strerror(errno));
 		a->code = EXIT_RUNTIME;
 	}
+	sum_up(a);
 	for (int i = 0; i < a->stops; i++)
 		(void)ep_close(a->stop[i]); /* nng lingers, it does not fail */
 	for (int h = 0; h < a->hands; h++)

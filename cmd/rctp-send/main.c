@@ -346,8 +346,26 @@ static void check_options(struct app *a, int operands)
 		die(EXIT_USAGE, "--rate: not with --input, records have their times");
 }
 
+/* What was no packet or no record, once. Records without a single vr pose are the wrong ones. */
+static void sum_up(struct app *a)
+{
+	const struct source *s = &a->source;
+	bool is_file = s->kind == SOURCE_FILE;
+	unsigned long all = (unsigned long)s->n + (is_file ? 0 : s->bad + s->others);
+
+	if (s->bad > 0)
+		warn("%lu bad %s%s of %lu", s->bad, is_file ? "packet" : "line",
+			s->bad == 1 ? "" : "s", all);
+	if (s->kind == SOURCE_RECORDS && s->n == 0 && all > 0 && a->code == EXIT_DONE &&
+		!a->loop.end_signal) {
+		warn("%s: no pose of frame vr in it: nothing was sent", a->o.in);
+		a->code = EXIT_RUNTIME;
+	}
+}
+
 static void end(struct app *a)
 {
+	sum_up(a);
 	if (a->o.stats_us)
 		print_stats(a);
 	if (out_close(&a->out) < 0 && a->code == EXIT_DONE) {

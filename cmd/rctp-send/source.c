@@ -5,6 +5,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
+static bool has_packet(FILE *f)
+{
+	uint8_t bytes[RCTP_SIZE];
+	struct rctp r;
+	bool found = false;
+
+	while (!found && fread(bytes, 1, RCTP_SIZE, f) == RCTP_SIZE)
+		found = rctp_decode(bytes, RCTP_SIZE, &r) == RCTP_OK;
+	rewind(f);
+	return found;
+}
+
 int source_open_file(struct source *s, const char *path, char *why, size_t n)
 {
 	struct stat st;
@@ -17,6 +29,10 @@ int source_open_file(struct source *s, const char *path, char *why, size_t n)
 	}
 	if (!S_ISREG(st.st_mode) || st.st_size < RCTP_SIZE) {
 		snprintf(why, n, "%s: not a regular file with 45 bytes or more", path);
+		return -1;
+	}
+	if (!has_packet(s->file)) {
+		snprintf(why, n, "%s: no RCTP packet in it", path);
 		return -1;
 	}
 	return 0;
@@ -51,7 +67,9 @@ static int next_of_file(struct source *s, struct packet *p)
 		s->pass_us = s->last_us + s->step_us;
 		s->again = true;
 	}
-	p->time_s = rctp_decode(p->bytes, RCTP_SIZE, &r) == RCTP_OK ? r.time_s : (double)NAN;
+	bool is_ok = rctp_decode(p->bytes, RCTP_SIZE, &r) == RCTP_OK;
+	s->bad += !is_ok;
+	p->time_s = is_ok ? r.time_s : (double)NAN;
 	int64_t t_us = rctp_tape_next(&s->tape, p->time_s);
 	if (ftello(s->file) == RCTP_SIZE)
 		s->first_us = t_us;

@@ -36,10 +36,10 @@ struct source {
 	int64_t step_us;           /* last distance, put between two passes */
 	bool again;                /* a second pass: own times do not fit any more */
 	double grip;               /* of the last record that had one */
-	unsigned long bad, others; /* lines no record; records that are no vr pose */
+	unsigned long bad, others; /* lines no record, or packets no RCTP; records no vr pose */
 };
 
-/* A regular file of packets. 0, or -1 with the reason. */
+/* A regular file with at least one RCTP packet at its place. 0, or -1 with the reason. */
 int source_open_file(struct source *s, const char *path, char *why, size_t n);
 /* Next packet of a file or motion: 1, 0 the end, -1 error (errno) while reading. */
 int source_next(struct source *s, struct packet *p);

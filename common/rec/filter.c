@@ -284,6 +284,14 @@ static int run_lines(struct run *s)
 	}
 }
 
+/* Once, whatever became of the single warnings; --strict has named its line. */
+static void sum_up(const struct run *s, int code)
+{
+	if (s->bad > 0 && code != EXIT_BADINPUT)
+		warn("%lu bad line%s of %lu", s->bad, s->bad == 1 ? "" : "s",
+			s->taken + s->damaged);
+}
+
 int filter_run(const struct filter *f)
 {
 	static struct run s; /* one filter a process; too large for the stack */
@@ -294,6 +302,7 @@ int filter_run(const struct filter *f)
 	if (code == 0) {
 		ready_say((int)f->opts->ready_fd, NULL);
 		code = run_lines(&s);
+		sum_up(&s, code);
 		if (f->opts->stats_us > 0)
 			print_status(&s);
 	}

@@ -2,7 +2,7 @@
  * The frame of a filter (pose-xform, clamp, ...): 1:1, in order, no clock, no dropping
  * (DESIGN.md 3). Reads lines from one input, hands each pose of the locked src to `pose`, writes
  * the result; every other line passes on byte for byte. A bad line is counted, dropped and
- * warned about once a second; --strict exits 3. Poses of another src are counted and dropped,
+ * warned about once a second and summed up at the end; --strict exits 3. Poses of another src are counted and dropped,
  * its stops pass. Output blocks (back-pressure); a dead reader ends it with 141 also when idle.
  */
 #ifndef REC_FILTER_H

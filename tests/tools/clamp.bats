@@ -96,7 +96,8 @@ pose() {
 	sed 's/0\.300000000/NaN/' "$T/in" >"$T/nan"
 	cat "$T/nan" "$T/in" | clamp -p piper >"$T/out" 2>"$T/err"
 	cmp "$T/in" "$T/out"
-	[ "$(wc -l <"$T/err")" -eq 1 ]
+	[ "$(wc -l <"$T/err")" -eq 2 ]
+	grep -q "clamp: 1 bad line of 2$" "$T/err"
 	run clamp -p piper --strict <"$T/nan"
 	[ "$status" -eq 3 ]
 }

@@ -45,6 +45,7 @@ pose() { # src seq x [rest]
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -eq 2 ]
 	[ "$(grep -c 'line 2: not JSON' <<<"$stderr")" -eq 1 ]
+	[ "$(grep -c '4 bad lines of 6$' <<<"$stderr")" -eq 1 ]
 	[ "$(grep status <<<"$stderr" | jq -c '[.in,.out,.bad,.overlong,.partial]')" = '[4,2,4,1,1]' ]
 	run --separate-stderr "$F" --strict <"$T/in"
 	[ "$status" -eq 3 ]

@@ -226,3 +226,28 @@ is_valid_again() {
 		}
 	done
 }
+
+@test "what is no hand: a reason, exit 1; single bad ones are summed up" {
+	rctp-send --motion circle -n 5 --speed 0 -o "$T/h.bin"
+	rctp-recv -i "$T/h.bin" --clock input >"$T/hand"
+	pose-xform -i "$T/hand" >"$T/base"
+	run -1 --separate-stderr rctp-send -i "$T/base" --speed 0 -o "$T/o.bin"
+	[[ $stderr == *"$T/base: no pose of frame vr in it: nothing was sent" ]]
+	head -c 900 /dev/zero >"$T/zero"
+	run -1 --separate-stderr rctp-send "$T/zero" --speed 0 -o "$T/o.bin"
+	[[ $stderr == *"$T/zero: no RCTP packet in it" ]]
+	run -1 --separate-stderr rctp-recv -i "$T/zero" --clock input
+	[[ $stderr == *"$T/zero: no RCTP packet in it" ]]
+	{ cat "$T/hand"; echo x; echo y; } >"$T/most"
+	run -0 --separate-stderr rctp-send -i "$T/most" --speed 0 -o "$T/o.bin"
+	[[ $stderr == *"2 bad lines of 7" ]]
+	[ "$(wc -c <"$T/o.bin")" -eq 225 ]
+	{ head -c 45 "$T/zero"; cat "$T/h.bin"; } >"$T/some.bin"
+	run -0 --separate-stderr rctp-send "$T/some.bin" --speed 0 -o "$T/o.bin"
+	[[ $stderr == *"1 bad packet of 6" ]]
+	run -0 --separate-stderr rctp-recv -i "$T/o.bin" --clock input
+	[[ $stderr == *"right: 1 bad packet of 6" ]]
+	[ "${#lines[@]}" -eq 5 ]
+	run -0 --separate-stderr rctp-send -i /dev/null --speed 0 -o "$T/o.bin"
+	[ -z "$stderr" ]
+}
