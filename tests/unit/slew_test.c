@@ -200,7 +200,7 @@ static void test_leases(void)
 		"G24: it comes back without an old stop");
 	b.stops = 0;
 	for (int i = 0; i < 20; i++) {
-		char name[8];
+		char name[16];
 
 		snprintf(name, sizeof(name), "x%d", i);
 		lease_beat(&l, name, &b, 110000);
