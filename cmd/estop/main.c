@@ -132,7 +132,7 @@ static int stay(struct live *l)
 	}
 	l->in = ep_open(o.in, EP_IN, why, sizeof why);
 	if (!l->in)
-		die(EXIT_RUNTIME, "%s: %s", o.in, why);
+		die(EXIT_RUNTIME, "%s", why);
 	return live_run(l);
 }
 

@@ -187,13 +187,13 @@ static int open_all(struct writer *w)
 		warn("%s: txqueuelen %d: frames could wait there and come out late; 10 is right",
 			w->o->bus, can_txqueuelen(w->bus));
 	if (!(w->in = ep_open(r->in, EP_IN, why, sizeof(why)))) {
-		warn("%s: %s", r->in, why);
+		warn("%s", why);
 		return EXIT_RUNTIME;
 	}
 	for (int i = 0; i < r->stop.n; i++) {
 		w->stop[i] = ep_open(r->stop.v[i], EP_STOP_IN, why, sizeof(why));
 		if (!w->stop[i]) {
-			warn("%s: %s", r->stop.v[i], why);
+			warn("%s", why);
 			return EXIT_RUNTIME;
 		}
 		w->n_stop++;

@@ -69,12 +69,14 @@ static int open_all(struct writer *w)
 	bool text_out = strcmp(w->o->bus, "-") == 0;
 	char why[256];
 
-	w->bus = can_open(w->o->bus, why, sizeof(why));
-	if (w->bus)
-		w->in = ep_open(r->in, EP_IN, why, sizeof(why));
+	if (!(w->bus = can_open(w->o->bus, why, sizeof(why)))) {
+		warn("%s: %s", w->o->bus, why);
+		return EXIT_RUNTIME;
+	}
+	w->in = ep_open(r->in, EP_IN, why, sizeof(why));
 	if (w->in && !(text_out && r->out.n == 0))
 		w->out = outq_open(r->out.v, r->out.n, why, sizeof(why));
-	if (!w->bus || !w->in || (!w->out && !(text_out && r->out.n == 0))) {
+	if (!w->in || (!w->out && !(text_out && r->out.n == 0))) {
 		warn("%s", why);
 		return EXIT_RUNTIME;
 	}

@@ -87,7 +87,7 @@ static int open_arm(void *arg)
 	a->arm = ep_open(a->config.arm, EP_IN, why, sizeof why);
 	if (a->arm)
 		return 0;
-	warn("%s: %s", a->config.arm, why);
+	warn("%s", why);
 	return EXIT_RUNTIME;
 }
 

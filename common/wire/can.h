@@ -34,7 +34,8 @@ struct can_counts {
 struct can_bus;
 
 /* Opens without transmitting a frame (an slcan adapter gets its setup, C S8 O; what it says before
- * it has answered that, at most 200 ms, is old and thrown away). NULL: reason with a remedy in why.
+ * it has answered that, at most 200 ms, is old and thrown away). NULL: reason with a remedy in why,
+ * without the name of the bus.
  * Candump text carries the interface name "can0". */
 struct can_bus *can_open(const char *spec, char *why, size_t why_n);
 /* The arm's side: slcan:PATH makes a pty with an adapter behind it (wire/slcan_pty.h); NAME is

@@ -318,11 +318,11 @@ static int open_tty(const char *dev, char *why, size_t why_n)
 					     ? "; is the adapter plugged in, or piper-sim running?"
 				     : errno == EACCES ? "; add the user to the group 'dialout'"
 						       : "";
-		snprintf(why, why_n, "%s: %s%s", dev, strerror(errno), remedy);
+		snprintf(why, why_n, "%s%s", strerror(errno), remedy);
 		return -1;
 	}
 	if (tcgetattr(fd, &t)) {
-		snprintf(why, why_n, "%s: not a serial device", dev);
+		snprintf(why, why_n, "not a serial device");
 		close(fd);
 		return -1;
 	}
@@ -331,7 +331,7 @@ static int open_tty(const char *dev, char *why, size_t why_n)
 	t.c_cc[VMIN] = 1;
 	t.c_cc[VTIME] = 0;
 	if (tcsetattr(fd, TCSANOW, &t) || tcflush(fd, TCIFLUSH)) {
-		snprintf(why, why_n, "%s: %s", dev, strerror(errno));
+		snprintf(why, why_n, "%s", strerror(errno));
 		close(fd);
 		return -1;
 	}
@@ -358,7 +358,7 @@ struct can_bus *can_slcan_open(const char *dev, const char *spec, char *why, siz
 	s->text_n = strlen(SETUP);
 	memcpy(s->text, SETUP, s->text_n);
 	if (push(s) < 0) {
-		snprintf(why, why_n, "%s: %s", dev, strerror(errno));
+		snprintf(why, why_n, "%s", strerror(errno));
 		slcan_close(&s->base);
 		return NULL;
 	}

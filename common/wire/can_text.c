@@ -107,7 +107,7 @@ struct can_bus *can_text_open(const char *path, char *why, size_t why_n)
 		std ? STDOUT_FILENO
 		    : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
 	if (t->base.out_fd < 0) {
-		snprintf(why, why_n, "%s: %s", path,
+		snprintf(why, why_n, "%s",
 			errno == ENXIO ? "nobody reads this FIFO; start its reader first"
 				       : strerror(errno));
 		free(t);
@@ -160,8 +160,7 @@ struct can_bus *can_unixgram_open(const char *path, const char *spec, char *why,
 	}
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof a)) {
-		snprintf(why, why_n, "%s: %s; start the reader of the socket first", path,
-			strerror(errno));
+		snprintf(why, why_n, "%s; start the reader of the socket first", strerror(errno));
 		goto out;
 	}
 	b = calloc(1, sizeof *b);

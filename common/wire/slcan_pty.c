@@ -353,7 +353,7 @@ struct can_bus *slcan_pty_open(const char *path, char *why, size_t why_n)
 		goto out;
 	}
 	if (make_link(p, path)) {
-		snprintf(why, why_n, "%s: %s", path, strerror(errno));
+		snprintf(why, why_n, "%s", strerror(errno));
 		goto out;
 	}
 	set_events(p);
