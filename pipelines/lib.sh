@@ -10,7 +10,8 @@
 #
 # The chain has a process group of its own.  When its sink ends, a stage fails, or this script
 # gets INT, TERM or HUP, the group gets TERM, two seconds, then KILL; and in every case the
-# one-shot stop is run, once: if the sink was killed nobody else can stop the arm.  Nothing is
+# one-shot stop is run, once: if the sink was killed nobody else can stop the arm.  A script that
+# was killed itself (KILL) is noticed within half a second, with the same end.  Nothing is
 # restarted.  Wants bash 5.
 set -u -o pipefail
 shopt -s extglob
@@ -230,12 +231,29 @@ next_report() {
 	read -r -a WORDS <<<"${line#* }"
 }
 
-# A report twice a second, so that a deadline and the death of the chain's shell are seen.
+# Asked by a child of this script: has it another parent now?  So a killed script that nobody has
+# collected counts too.
+script_is_gone() {
+	local stat
+	read -r stat <"/proc/$BASHPID/stat" || return 1
+	stat=${stat##*) } # state, parent
+	[[ $stat != "? $$ "* ]]
+}
+
+# A report twice a second, so that a deadline and the death of the chain's shell are seen.  When
+# this script itself was killed the ticker does what is left to do.
 start_ticker() {
 	set -m # a group of its own: its sleep goes with it
-	while sleep 0.5 && kill -0 $$; do
-		echo "tick -" >&"$REPORTS"
-	done 2>/dev/null </dev/null >/dev/null &
+	{
+		while sleep 0.5 && ! script_is_gone; do
+			echo "tick -" >&"$REPORTS"
+		done 2>/dev/null
+		if script_is_gone; then
+			trap '' PIPE # stderr may have gone with it
+			say "killed: ending the chain"
+			finish
+		fi
+	} </dev/null >/dev/null &
 	ticker_pid=$!
 	set +m
 }

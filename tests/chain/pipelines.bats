@@ -196,6 +196,24 @@ is_zombie() {
 	nothing_left
 }
 
+none_left() {
+	# shellcheck disable=SC2009
+	! ps -o stat= -s "$SESSION" | grep -qv '^Z'
+}
+
+# bats test_tags=safety
+@test "kill -9 of the runner: the chain is ended, the stop is sent, once, nothing left" {
+	start_runner
+	kill -KILL "${PIDS[runner]}"
+	wait_for 5 grep -qx "runner: last stop sent" "$T/runner.err"
+	wait_for 2 none_left
+	wait_exit runner 2
+	[ "$status" -eq 137 ]
+	cat "$T/runner.err"
+	stopped_once
+	grep -qx "runner: killed: ending the chain" "$T/runner.err"
+}
+
 # bats test_tags=safety
 @test "INT, TERM and HUP to the runner: the chain gets TERM, then the stop; ends by the signal" {
 	local sig

@@ -51,6 +51,24 @@ last_is_hold_set() {
 	[ -z "$(ls -A "$T/rt")" ]
 }
 
+none_left() {
+	# shellcheck disable=SC2009
+	! ps -o stat= -s "$SESSION" | grep -qv '^Z'
+}
+
+# bats test_tags=safety
+@test "kill -9 of the script: held, stopped, nothing left, the simulator neither" {
+	start_sim
+	wait_for 10 gate_was run
+	SESSION=${PIDS[sim]}
+	kill -KILL "${PIDS[sim]}"
+	wait_for 5 grep -q "last stop sent" "$T/sim.err"
+	wait_for 5 none_left
+	wait_exit sim 2
+	last_is_hold_set
+	nothing_left
+}
+
 # bats test_tags=safety
 @test "Ctrl-C: held, stopped, nothing left, ends by the signal" {
 	start_sim
