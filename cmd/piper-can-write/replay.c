@@ -44,11 +44,10 @@ static void take(struct writer *w, struct replay *p, const char *line, size_t n)
 {
 	static struct rec r;
 	char why[8];
-	int64_t t = w->now;
+	bool good = rec_parse(line, n, &r, why, sizeof(why)) == 0;
+	int64_t t = good && (!p->begun || r.t_us > w->now) ? r.t_us : w->now;
 
-	if (rec_parse(line, n, &r, why, sizeof(why)) == 0 && r.t_us > t)
-		t = r.t_us;
-	if (!p->begun && t != w->now) {
+	if (!p->begun && good) {
 		p->begun = true;
 		p->t0 = t;
 		gate_init(&w->gate, &w->o->gate, t);

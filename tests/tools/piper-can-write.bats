@@ -92,6 +92,13 @@ in_state() {
 	[ "${lines[1]}" = "(0000000005.080000)" ]
 }
 
+@test "a recording that begins at time 0 ticks from there (G31)" {
+	poses 20 0 0 >"$T/in"
+	piper-can-write --clock input --rate 50 -i "$T/in" - >"$T/can"
+	run -0 awk '/151#0100/ { print $1 }' "$T/can"
+	[ "${lines[0]}" = "(0000000000.060000)" ]
+}
+
 @test "a set every period, speed and acceleration within the limits" {
 	poses 200 -0.004 >"$T/in"
 	piper-can-write --clock input -i "$T/in" -o "$T/rec" - >"$T/can"
