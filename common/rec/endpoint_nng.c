@@ -99,8 +99,6 @@ static int do_listen(struct ep_nng *e, const char *url)
 		rc = nng_listener_set_string(e->listener, NNG_OPT_TLS_CERT_KEY_FILE, file);
 	if (rc == 0)
 		rc = nng_listener_start(e->listener, 0);
-	if (rc == 0 && !e->is_aged && strlen(url) < sizeof(e->url))
-		strcpy(e->url, url);
 	return rc;
 }
 
@@ -187,6 +185,8 @@ struct ep_nng *ep_nng_open(
 		if (rc != 0)
 			(void)nng_close(e->socket); /* nothing was sent */
 	}
+	if (rc == 0 && listens && !e->is_aged && strlen(url) < sizeof(e->url))
+		strcpy(e->url, url);
 	if (rc == 0)
 		return e;
 	if (rc == NNG_ECRYPTO)
