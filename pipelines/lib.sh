@@ -237,7 +237,7 @@ script_is_gone() {
 	local stat
 	read -r stat <"/proc/$BASHPID/stat" || return 1
 	stat=${stat##*) } # state, parent
-	[[ $stat != "? $$ "* ]]
+	[[ $stat != ?" $$ "* ]]
 }
 
 # A report twice a second, so that a deadline and the death of the chain's shell are seen.  When
