@@ -293,7 +293,7 @@ static bool is_held(const char *path)
 	char target[64] = "";
 	int fd;
 
-	if (readlink(path, target, sizeof target - 1) < 0 || strncmp(target, "/dev/pts/", 9))
+	if (readlink(path, target, sizeof target - 1) < 0 || strncmp(target, "/dev/pts/", 9) != 0)
 		return false;
 	fd = open(target, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
