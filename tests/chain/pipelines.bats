@@ -204,6 +204,10 @@ none_left() {
 # bats test_tags=safety
 @test "kill -9 of the runner: the chain is ended, the stop is sent, once, nothing left" {
 	start_runner
+	# Several of the ticks that look for it: while it lives nothing is ended.
+	wait_for 20 eval '[ "$(wc -l <"$T/seen")" -ge 80 ]'
+	[ ! -s "$T/runner.err" ]
+	[ ! -e "$T/stops" ]
 	kill -KILL "${PIDS[runner]}"
 	wait_for 5 grep -qx "runner: last stop sent" "$T/runner.err"
 	wait_for 2 none_left
