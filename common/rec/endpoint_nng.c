@@ -186,7 +186,7 @@ struct ep_nng *ep_nng_open(
 			(void)nng_close(e->socket); /* nothing was sent */
 	}
 	if (rc == 0 && listens && !e->is_aged && strlen(url) < sizeof(e->url))
-		strcpy(e->url, url);
+		memcpy(e->url, url, strlen(url) + 1);
 	if (rc == 0)
 		return e;
 	if (rc == NNG_ECRYPTO)

@@ -335,7 +335,7 @@ second_writer() {
 	steady second_writer
 }
 
-@test "--stop: one hold set at the measured joints; nothing without feedback (G19)" {
+one_stop() {
 	sim --enabled --log-feedback
 	run -0 piper-can-write --stop "slcan:$T/bus" 3>&-
 	wait_for 5 grep -q '157#' "$T/can.log"
@@ -347,6 +347,9 @@ second_writer() {
 	sim --mute
 	run -1 --separate-stderr piper-can-write --stop "slcan:$T/bus" 3>&-
 	[[ $stderr == *"nothing sent"* ]]
+}
+@test "--stop: one hold set at the measured joints; nothing without feedback (G19)" {
+	steady one_stop
 }
 
 goes_to_ready() {
