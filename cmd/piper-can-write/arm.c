@@ -57,11 +57,12 @@ static void take_gripper(struct arm *a, const struct piper_msg *m, int64_t t)
 	a->grip_enabled = m->u.gripper.code & PIPER_ENABLED;
 }
 
-static void take_slow(struct arm *a, const struct piper_msg *m)
+static void take_slow(struct arm *a, const struct piper_msg *m, int64_t t)
 {
 	unsigned bit = 1u << m->part;
 
 	a->slow_seen |= bit;
+	a->slow_us[m->part] = t;
 	a->enabled = m->u.slow.bits & PIPER_ENABLED ? a->enabled | bit : a->enabled & ~bit;
 }
 
@@ -109,7 +110,7 @@ void arm_frame(struct arm *a, const struct can_rx *rx)
 		a->jdot[m.part] = 1e-3 * m.u.fast.speed_mrad_s;
 		a->fast_seen |= 1u << m.part;
 		break;
-	case PIPER_FB_SLOW: take_slow(a, &m); break;
+	case PIPER_FB_SLOW: take_slow(a, &m, t); break;
 	case PIPER_FB_FIRMWARE: take_firmware(a, m.u.raw); break;
 	case PIPER_CMD_STOP:
 	case PIPER_CMD_MODE:
@@ -125,8 +126,12 @@ void arm_frame(struct arm *a, const struct can_rx *rx)
 	a->last_us = t;
 }
 
-void arm_view(const struct arm *a, struct gate_arm *out)
+void arm_view(const struct arm *a, int64_t now, struct gate_arm *out)
 {
+	bool enabled = a->enabled == ALL_JOINTS;
+
+	for (int i = 0; i < CHAIN_JOINTS; i++)
+		enabled = enabled && now - a->slow_us[i] <= ARM_SLOW_US;
 	*out = (struct gate_arm){
 		.joints_us = a->joints_us,
 		.pose = a->pose,
@@ -134,7 +139,7 @@ void arm_view(const struct arm *a, struct gate_arm *out)
 		.ctrl = a->ctrl,
 		.status = a->status,
 		.joint_errors = a->comm_bits,
-		.enabled = a->enabled == ALL_JOINTS,
+		.enabled = enabled,
 		.has_grip = a->grip_us && !a->grip_angle,
 		.grip = fmin(1, fmax(0, a->width_m / a->stroke_m)),
 	};

@@ -30,6 +30,7 @@ struct arm {
 	int64_t status_us;
 	uint8_t ctrl, status, move, limit_bits, comm_bits;
 	unsigned slow_seen, enabled; /* bit per joint, 0x261-0x266 */
+	int64_t slow_us[CHAIN_JOINTS];
 	int64_t grip_us;
 	double width_m;
 	bool grip_enabled, grip_angle; /* angle mode: the number is no width (piper.md 5) */
@@ -46,8 +47,9 @@ struct arm {
 void arm_init(struct arm *a, const struct chain *chain, double stroke_m);
 /* Takes one received frame (error frames and own echoes are none of its business). */
 void arm_frame(struct arm *a, const struct can_rx *rx);
-/* The part the gate wants. */
-void arm_view(const struct arm *a, struct gate_arm *out);
+/* The part the gate wants. A joint not heard of on 0x261-0x266 for ARM_SLOW_US counts as disabled. */
+#define ARM_SLOW_US 1000000
+void arm_view(const struct arm *a, int64_t now_us, struct gate_arm *out);
 /* All of 0x2A1, 0x2A5-7, 0x261-6 have been seen. */
 bool arm_complete(const struct arm *a);
 /* "S-V1.6-2" is older than "S-V1.6-3"; text that is no version: -2. Else -1, 0, 1. */

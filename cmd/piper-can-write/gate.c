@@ -251,18 +251,19 @@ void gate_ready(struct gate *g, int64_t now)
 		gate_enter_hold(g, "started", now);
 }
 
+/* While a lease is lost no engage can wait (gate:G5). */
 static void watch_leases(struct gate *g, int64_t now)
 {
-	bool down = lease_lost(&g->leases, now, g->cfg.lease_us) != NULL;
+	const char *lost = lease_lost(&g->leases, now, g->cfg.lease_us);
 
-	if (down && !g->lease_down) {
+	if (lost) {
 		gate_need_engage(g, "a lost lease");
 		if (g->state == GATE_HOLD)
 			g->since_us = now; /* an engage from before it is an old one */
-		gate_say(g, "lease", "%s stopped beating",
-			lease_lost(&g->leases, now, g->cfg.lease_us));
+		if (!g->lease_down)
+			gate_say(g, "lease", "%s stopped beating", lost);
 	}
-	g->lease_down = down;
+	g->lease_down = lost != NULL;
 }
 
 /* gate:G3 without the poses' part; true with the reason in why. */
@@ -272,6 +273,8 @@ bool gate_channel_missing(const struct gate *g, int64_t now, char *why, size_t n
 
 	if (lost)
 		snprintf(why, n, "no beat from %s", lost);
+	else if (g->leases.refused)
+		snprintf(why, n, "more than %d senders beat", LEASE_MAX);
 	else if (g->cfg.stop_channel && lease_count(&g->leases) == 0)
 		snprintf(why, n, "no beat on the stop channel");
 	else if (gate_silence(g, now) > g->cfg.silent_us || !gate_measured(g, now))
@@ -401,6 +404,7 @@ void gate_settle(struct gate *g, int64_t now, struct gate_act *act)
 	char why[REC_TEXT_MAX];
 
 	*act = (struct gate_act){ .kind = GATE_NOTHING };
+	gate_take_reset(g, now);
 	watch_leases(g, now);
 	if (g->want_estop) {
 		enter_estop(g, now);
@@ -428,7 +432,7 @@ void gate_tick(struct gate *g, int64_t now, bool move, struct gate_act *act)
 	if (g->engage_us && now - g->engage_us > GATE_ENGAGE_MAX_US) {
 		g->engage_us = 0;
 		run_missing(g, now, why, sizeof(why));
-		gate_say(g, "refused", "engage expired: %.100s", g->why);
+		gate_say(g, "refused", "engage expired: %.100s", why);
 	}
 	if (g->state == GATE_INIT && g->arm_ready && !g->cfg.ready) {
 		gate_enter_hold(g, g->engage_why, now);
@@ -476,6 +480,21 @@ void gate_sent(struct gate *g, const struct gate_act *act, bool ok, int64_t now)
 	}
 	g->sent_us = now;
 	g->under_way = true;
+}
+
+void gate_torn(struct gate *g, const struct gate_act *act)
+{
+	if (act->kind != GATE_POSE && act->kind != GATE_JOINTS)
+		return;
+	g->under_way = true;
+	g->move_p = false;
+	g->slew.cmd = act->pose;
+}
+
+bool gate_may_repeat(const struct gate *g)
+{
+	return (g->state == GATE_HOLD || g->state == GATE_ESTOP) && gate_arm_obeys(g) &&
+	       !g->bus_lost[0];
 }
 
 void gate_leave(struct gate *g, int64_t now, struct gate_act *act)

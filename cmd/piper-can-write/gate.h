@@ -125,7 +125,10 @@ struct gate {
 
 	bool need_engage;
 	char engage_why[48];
-	int64_t engage_us;          /* t of an engage that waits, 0: none */
+	int64_t engage_us; /* t of an engage that waits, 0: none */
+	bool want_reset;   /* of this batch: judged after its poses */
+	char reset_src[REC_SRC_MAX];
+	int64_t reset_us;
 	char last_src[REC_SRC_MAX]; /* last reset or engage, to know its repeats */
 	int64_t last_seq, last_t_us;
 
@@ -180,6 +183,10 @@ void gate_settle(struct gate *g, int64_t now_us, struct gate_act *act);
 void gate_tick(struct gate *g, int64_t now_us, bool move, struct gate_act *act);
 /* What became of the last act. */
 void gate_sent(struct gate *g, const struct gate_act *act, bool ok, int64_t now_us);
+/* The bus took a part of the last act and no more: the arm may be on its way to it. */
+void gate_torn(struct gate *g, const struct gate_act *act);
+/* The last hold set may go out once more (gate:G15, G17). */
+bool gate_may_repeat(const struct gate *g);
 /* On leaving (gate:G18): the last hold set, if any. */
 void gate_leave(struct gate *g, int64_t now_us, struct gate_act *act);
 

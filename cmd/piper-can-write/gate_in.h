@@ -28,6 +28,9 @@ void gate_enter_fault(struct gate *g, const char *why, int64_t now_us);
 void gate_enter_init(struct gate *g, int64_t now_us);
 void gate_enter_run(struct gate *g, int64_t now_us);
 
+/* The reset of this batch, if any. */
+void gate_take_reset(struct gate *g, int64_t now_us);
+
 /* Extends the box round the targets of a run. */
 void gate_widen(struct slew_target *t, struct vec3 p);
 

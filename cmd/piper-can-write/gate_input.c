@@ -22,8 +22,8 @@ void gate_wake(struct gate *g, int64_t now)
 	gate_need_engage(g, "freeze");
 	if (gate_in_motion(g))
 		gate_enter_hold(g, why, now);
-	else if (g->state == GATE_HOLD)
-		g->since_us = now; /* an engage from before the waking is an old one */
+	else
+		g->since_us = now; /* an engage or reset from before the waking is an old one */
 }
 
 void gate_stop(struct gate *g, enum rec_level level, const char *src, const char *why, int64_t t)
@@ -45,8 +45,8 @@ void gate_beat(struct gate *g, const struct rec *r, int64_t now)
 		gate_stop(g, r->u.beat.level, r->src, "told by its beat", t);
 }
 
-__attribute__((format(printf, 3, 4))) static void refuse(
-	struct gate *g, const struct rec *r, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void refuse(
+	struct gate *g, const char *what, const char *src, const char *fmt, ...)
 {
 	char why[REC_TEXT_MAX];
 	va_list ap;
@@ -55,7 +55,7 @@ __attribute__((format(printf, 3, 4))) static void refuse(
 	vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
 	g->count.refused++;
-	gate_say(g, "refused", "%s of %s: %.100s", r->u.event.name, r->src, why);
+	gate_say(g, "refused", "%s of %s: %.100s", what, src, why);
 }
 
 static void take_engage(struct gate *g, const struct rec *r, int64_t now)
@@ -63,11 +63,11 @@ static void take_engage(struct gate *g, const struct rec *r, int64_t now)
 	if (g->state == GATE_RUN)
 		return;
 	if (g->state != GATE_HOLD)
-		refuse(g, r, "too early, state is %s", gate_state_name(g->state));
+		refuse(g, "engage", r->src, "too early, state is %s", gate_state_name(g->state));
 	else if (r->t_us <= g->since_us || now <= g->since_us)
-		refuse(g, r, "older than this hold");
+		refuse(g, "engage", r->src, "older than this hold");
 	else if (now - r->t_us > GATE_ENGAGE_MAX_US)
-		refuse(g, r, "%lld ms old", (long long)((now - r->t_us) / 1000));
+		refuse(g, "engage", r->src, "%lld ms old", (long long)((now - r->t_us) / 1000));
 	else if (g->need_engage)
 		g->engage_us = r->t_us;
 }
@@ -94,29 +94,42 @@ static bool fault_remains(const struct gate *g, int64_t now, char *why, size_t n
 	return true;
 }
 
-static void take_reset(struct gate *g, const struct rec *r, int64_t now)
+/* Why a reset does not count now; false: it counts. */
+static bool reset_refused(const struct gate *g, int64_t now, char *why, size_t n)
+{
+	bool latched = g->state == GATE_FAULT || g->state == GATE_ESTOP;
+
+	if (latched && g->reset_us <= g->since_us)
+		snprintf(why, n, "older than this %s", gate_state_name(g->state));
+	else if (now - g->reset_us > GATE_ENGAGE_MAX_US)
+		snprintf(why, n, "%lld ms old", (long long)((now - g->reset_us) / 1000));
+	else if (g->state == GATE_RUN)
+		snprintf(why, n, "running");
+	else if (gate_hand_is_valid(g, now))
+		snprintf(why, n, "a hand is valid: take it out of sight first");
+	else
+		return g->state == GATE_FAULT && fault_remains(g, now, why, n);
+	return true;
+}
+
+void gate_take_reset(struct gate *g, int64_t now)
 {
 	char why[REC_TEXT_MAX];
 	bool latched = g->state == GATE_FAULT || g->state == GATE_ESTOP;
 
-	if (latched && r->t_us <= g->since_us) {
-		refuse(g, r, "older than this %s", gate_state_name(g->state));
-	} else if (now - r->t_us > GATE_ENGAGE_MAX_US) {
-		refuse(g, r, "%lld ms old", (long long)((now - r->t_us) / 1000));
-	} else if (g->state == GATE_RUN) {
-		refuse(g, r, "running");
-	} else if (gate_hand_is_valid(g, now)) {
-		refuse(g, r, "a hand is valid: take it out of sight first");
-	} else if (g->state == GATE_FAULT && fault_remains(g, now, why, sizeof(why))) {
-		refuse(g, r, "%s", why);
-	} else {
-		lease_drop_lost(&g->leases, now, g->cfg.lease_us);
-		gate_say(g, "reset", "by %s", r->src);
-		if (latched && (!g->arm_ready || !gate_arm_obeys(g)))
-			gate_enter_init(g, now);
-		else if (latched)
-			gate_enter_hold(g, "reset", now);
+	if (!g->want_reset)
+		return;
+	g->want_reset = false;
+	if (reset_refused(g, now, why, sizeof(why))) {
+		refuse(g, "reset", g->reset_src, "%s", why);
+		return;
 	}
+	lease_drop_lost(&g->leases, now, g->cfg.lease_us);
+	gate_say(g, "reset", "by %s", g->reset_src);
+	if (latched && (!g->arm_ready || !gate_arm_obeys(g)))
+		gate_enter_init(g, now);
+	else if (latched)
+		gate_enter_hold(g, "reset", now);
 }
 
 void gate_event(struct gate *g, const struct rec *r, int64_t now)
@@ -130,11 +143,15 @@ void gate_event(struct gate *g, const struct rec *r, int64_t now)
 	g->last_t_us = r->t_us;
 	snprintf(g->last_src, sizeof(g->last_src), "%s", r->src);
 	if (r->t_us > now + FUTURE_US)
-		refuse(g, r, "from the future");
+		refuse(g, r->u.event.name, r->src, "from the future");
 	else if (strcmp(r->u.event.name, "engage") == 0)
 		take_engage(g, r, now);
-	else if (strcmp(r->u.event.name, "reset") == 0)
-		take_reset(g, r, now);
+	else if (strcmp(r->u.event.name, "reset") == 0) {
+		/* Its batch may hold a pose that speaks against it (gate:G2). */
+		g->want_reset = true;
+		g->reset_us = r->t_us;
+		snprintf(g->reset_src, sizeof(g->reset_src), "%s", r->src);
+	}
 }
 
 void gate_arm(struct gate *g, const struct gate_arm *arm)

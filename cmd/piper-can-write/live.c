@@ -322,7 +322,8 @@ int writer_live(struct writer *w)
 			on_input(w, 0);
 		w->now = clock_now(); /* the inputs took their time */
 		writer_settle(w, w->now);
-		pace(w);
+		if (!w->ending)
+			pace(w); /* nothing begins or goes on at the end (gate:G3) */
 		report_line(&w->report, &w->gate, w->now);
 		watch_out(w);
 		loop_set(&w->loop, 1 + w->n_stop, can_fd(w->bus), can_events(w->bus));

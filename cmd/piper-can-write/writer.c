@@ -19,8 +19,14 @@ void writer_view(struct writer *w, int64_t now)
 	if (w->is_ideal)
 		ideal_view(&w->ideal, now, &a);
 	else
-		arm_view(&w->arm, &a);
+		arm_view(&w->arm, now, &a);
 	gate_arm(&w->gate, &a);
+}
+
+/* Older than max-age at this moment, whatever it was when the gate looked (gate:G7). */
+static bool is_old(const struct writer *w, const struct gate_act *act)
+{
+	return act->kind == GATE_POSE && clock_now() - act->t_us > w->o->run.max_age_us;
 }
 
 static bool put_on_bus(
@@ -31,7 +37,8 @@ static bool put_on_bus(
 	/* A replay waits for its reader and loses nothing (gate:G31); an error shows in sending. */
 	if (w->o->run.clock_input)
 		(void)can_drain(w->bus, INT64_MAX);
-	if (!w->o->run.clock_input && clock_now() - at > WRITE_WITHIN_US && !urgent) {
+	if (!w->o->run.clock_input && !urgent &&
+		(clock_now() - at > WRITE_WITHIN_US || is_old(w, act))) {
 		w->late_sets++;
 		return false;
 	}
@@ -44,6 +51,8 @@ static bool put_on_bus(
 
 	if (sent == n)
 		return true;
+	if (sent > 0)
+		gate_torn(&w->gate, act);
 	w->refused_sets++;
 	warn_every(&w->send_limit, at, "bus refuses a set after %d of %d frames: %s", sent, n,
 		strerror(errno));
@@ -88,6 +97,8 @@ static void send_again(struct writer *w, int64_t now)
 {
 	bool gone = can_unconfirmed(w->bus) == 0;
 
+	if (!gate_may_repeat(&w->gate))
+		w->n_again = 0;
 	/* Without a confirmation each tick, but never more than the bus takes. */
 	if (!w->n_again || (!gone && !(w->ticked && can_ready(w->bus))))
 		return;

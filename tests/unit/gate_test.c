@@ -654,6 +654,7 @@ static void test_no_ready(void)
 static void test_old_orders(void)
 {
 	struct gate_cfg c = channel(GATE_AUTO);
+	struct gate_act act;
 	struct bench b;
 	int n;
 
@@ -669,6 +670,29 @@ static void test_old_orders(void)
 	run_ms(&b, 300);
 	ok(b.runs == n && noted(&b, "older than this hold"),
 		"G5: an engage from before the lease was lost is an old one");
+
+	/* Two leases: one lost, engaged, the other lost too, both back. */
+	running(&b, &c);
+	beat(&b, "b", 0, REC_HOLD, b.now);
+	run_ms(&b, 150);
+	n = b.runs;
+	send_event(&b, "engage", b.now);
+	beat(&b, "b", 0, REC_HOLD, b.now);
+	run_ms(&b, 100);
+	ok(b.runs == n && b.g.need_engage,
+		"G5: an engage while a lease is lost does not wait for it");
+
+	running(&b, &c);
+	b.hand_off = true;
+	run_ms(&b, 50);
+	gate_stop(&b.g, REC_ESTOP, "op", "", b.now);
+	run_ms(&b, 5);
+	b.now += 10 * MS;
+	send_event(&b, "reset", b.now);
+	gate_pose(&b.g, pose_rec(&b, true, b.now), b.now);
+	gate_settle(&b.g, b.now, &act);
+	ok(b.g.state == GATE_ESTOP,
+		"G2: a valid pose behind a reset in one batch speaks against it");
 
 	c.damp = true;
 	running(&b, &c);
@@ -692,8 +716,6 @@ static void test_old_orders(void)
 	ok(b.runs == 0, "G4: poses of one time are one pose (%s)", b.g.why);
 
 	running(&b, NULL);
-	struct gate_act act;
-
 	gate_leave(&b.g, b.now, &act);
 	ok(act.kind == GATE_STILL && b.g.state == GATE_HOLD, "G18: leaving RUN is a HOLD");
 }

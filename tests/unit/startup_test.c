@@ -226,7 +226,7 @@ static void test_arm(void)
 	struct gate_arm v;
 
 	arm_init(&a, &PIPER_DH_NEW, 0.07);
-	arm_view(&a, &v);
+	arm_view(&a, 1000, &v);
 	ok(!v.joints_us && !v.status_us && !v.enabled && !v.has_grip,
 		"R2: missing data is not zero", "");
 	piper_fb_joints(f, HOME);
@@ -253,6 +253,21 @@ static void test_arm(void)
 			firmware_compare("S-V1.8-9", "S-V1.8-9") == 0 &&
 			firmware_compare("x", "S-V1.8-9") == -2,
 		"versions compare as numbers", "");
+}
+
+/* A motor that fell silent is not known to be enabled. */
+static void test_motors(void)
+{
+	struct played p;
+	struct gate_arm v;
+
+	begin(&p);
+	p.enabled = 0x3F;
+	play(&p, 200);
+	arm_view(&p.arm, p.now, &v);
+	ok(v.enabled, "six enable bits", "");
+	arm_view(&p.arm, p.now + 1005 * MS, &v);
+	ok(!v.enabled, "G4: motors not heard of for a second", "");
 }
 
 static void ids(const struct can_frame *f, int n, char *text, size_t size)
@@ -301,6 +316,7 @@ int main(void)
 	test_good();
 	test_bad();
 	test_arm();
+	test_motors();
 	test_sets();
 	printf("1..%d\n", tests);
 	return failed != 0;
