@@ -101,17 +101,17 @@ same_and_clean() {
 
 @test "gate:G31 quest2-tool, relative" {
 	session quest2-tool 25 "${FREE[@]}" -- --relative --scale 0.3
-	same_and_clean 3000
+	same_and_clean 2300
 }
 
 @test "gate:G31 quest2-tool, relative, turned, pressed against the walls of a narrow box" {
 	session quest2-tool 20 "${NARROW[@]}" -- --relative --scale 2 --yaw 37
-	same_and_clean 1500 "${NARROW_BOX[@]}"
+	same_and_clean 1200 "${NARROW_BOX[@]}"
 }
 
 @test "gate:G31 quest2-truth, relative" {
 	session quest2-truth 25 "${FREE[@]}" -- --relative --scale 0.3
-	same_and_clean 3000
+	same_and_clean 2300
 }
 
 @test "gate:G31 quest2-truth, relative, pressed against the walls of a narrow box" {
