@@ -1,6 +1,6 @@
 # teleop-utils.  A new folder cmd/x/ is a new tool: no edit here.
 # User's CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS, PREFIX, DESTDIR, MANDIR are honoured.
-MAKEFLAGS += --no-builtin-rules
+MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
