@@ -104,6 +104,7 @@ endpoint() {
 
 # chain_over KIND KIND KIND: rctp-recv, pose-xform, clamp and writer with these between them
 chain_over() {
+	rctp-send --motion reach --time 60s --speed 0 -o "$D/hand.bin" # longer than the writer needs
 	local e=("$(endpoint "$1" 1)" "$(endpoint "$2" 2)" "$(endpoint "$3" 3)") name
 	arm_up
 	start writer piper-can-write -n 120 -i "${e[2]}" -e "ipc://$D/stop" -o "$D/rec" "slcan:$D/arm"

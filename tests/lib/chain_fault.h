@@ -46,7 +46,7 @@ static int silence(const char *dir, int ms)
 		int64_t back = clock_now();
 		if (ms < 100) {
 			observe(100);
-			if (was_held_up(m.t - 20 * MS, clock_now()) && tries < 30)
+			if (held_up_since(&m) && tries < 30)
 				continue;
 			if (said_gate(&m, "hold"))
 				failed("HOLD after a silence of %d ms: %s", ms, hold_why(&m));
@@ -57,7 +57,7 @@ static int silence(const char *dir, int ms)
 					1e-3 * (double)(moved - m.t));
 			if (!said_gate(&m, "hold"))
 				failed("no HOLD in a silence of %d ms", ms);
-			if (!await(is_gate, "run", 2000))
+			if (!await(is_new_run, &m, 2000))
 				failed("no RUN after the silence");
 			tell("silent %d ms: last changed target after %.1f ms, RUN %.0f ms after "
 			     "the hand came "
@@ -82,7 +82,7 @@ static int sender_restarted(const char *dir)
 	hand_restart_at_zero();
 	if (!await_event(&m, "hold", NULL, 1000))
 		failed("a restart of the sender is no HOLD");
-	if (!await(is_gate, "run", 3000) || rig.runs <= m.runs)
+	if (!await(is_new_run, &m, 3000))
 		failed("no new RUN after a restart of the sender");
 	observe(200);
 	judge_ages(&m);
@@ -104,7 +104,7 @@ static int second_sender(const char *dir)
 		pthread_mutex_unlock(&hand.lock);
 		observe(10);
 	}
-	if (said_gate(&m, "hold") && !was_held_up(m.t - 50 * MS, clock_now()))
+	if (said_gate(&m, "hold") && !held_up_since(&m))
 		failed("a second sender disturbs the first");
 	int32_t far = 0;
 	pthread_mutex_lock(&rig.lock);
@@ -166,7 +166,7 @@ static int two_src(const char *dir)
 	}
 	if (!ran)
 		give_up("no RUN");
-	if (said_gate(&m, "hold") && !was_held_up(m.t - 50 * MS, clock_now()))
+	if (said_gate(&m, "hold") && !held_up_since(&m))
 		failed("a second src disturbs the first");
 	rec_init(&r, REC_STOP, "left", 0, clock_now());
 	r.u.stop.level = REC_ESTOP;
@@ -208,7 +208,7 @@ static int feedback_late(const char *dir, const char *how, int ms)
 			failed("feedback silent for %d ms: no HOLD", ms);
 		if (is_fault && !await(is_gate, "fault", 1000))
 			failed("feedback silent for %d ms: no FAULT", ms);
-		if (!is_fault && said_gate(&m, "fault") && !was_held_up(m.t, clock_now()))
+		if (!is_fault && said_gate(&m, "fault") && !held_up_since(&m))
 			failed("feedback silent for %d ms: FAULT", ms);
 		int64_t moved = last_change(0, m.seen);
 		if (moved > m.t + 50 * MS + TICK_US + SLACK_US && is_fault)
@@ -222,7 +222,7 @@ static int feedback_late(const char *dir, const char *how, int ms)
 			hand_set(true, false, 100);
 			stands_still(100, "FAULT and reset without an engage");
 			rig_engage();
-		} else if (!await(is_gate, "run", 2000)) {
+		} else if (!await(is_new_run, &m, 2000)) {
 			failed("no RUN when the feedback is back");
 		}
 		observe(200); /* also with feedback that stays late */
@@ -256,7 +256,7 @@ static int lease_lost(const char *dir)
 		failed("a lost lease does not hold the arm");
 	int64_t moved = last_change(0, m.seen);
 	tell("lease lost: last changed target after %.1f ms", 1e-3 * (double)(moved - m.t));
-	if (moved > m.t + 100 * MS + TICK_US + SLACK_US && !was_held_up(m.t, moved))
+	if (moved > m.t + 100 * MS + TICK_US + SLACK_US && !held_up_since(&m))
 		failed("a changed target %.1f ms after the last beat",
 			1e-3 * (double)(moved - m.t));
 	if (!await_event(&m, "lease", "pedal", 500))
@@ -285,7 +285,7 @@ static int receiver_frozen(const char *dir)
 	if (!await(is_gate, "hold", 1000) || !await_event(&m, "lease", "right", 1000))
 		failed("a frozen rctp-recv is no HOLD and no lost lease");
 	int64_t moved = last_change(0, m.seen);
-	if (moved > m.t + MAX_AGE_US + TICK_US + SLACK_US && !was_held_up(m.t, moved))
+	if (moved > m.t + MAX_AGE_US + TICK_US + SLACK_US && !held_up_since(&m))
 		failed("a changed target %.1f ms after the freeze", 1e-3 * (double)(moved - m.t));
 	kill(rig.pid[RECV], SIGCONT);
 	stands_still(300, "rctp-recv woke, no engage");
@@ -352,12 +352,12 @@ static int freeze(const char *dir, enum role who, int s, bool hand_goes_on)
 		stands_still(400, "waking without an engage");
 		rig_engage();
 	} else if (hand_goes_on) {
-		if (!await(is_gate, "run", 3000))
+		if (!await(is_new_run, &m, 3000))
 			failed("no RUN from fresh poses");
 	} else {
 		stands_still(400, "old poses arrived");
 		hand_set(true, false, 100);
-		if (!await(is_gate, "run", 3000))
+		if (!await(is_new_run, &m, 3000))
 			failed("no RUN from fresh poses");
 	}
 	if (!said_gate(&start, "hold"))

@@ -61,8 +61,10 @@ static int kill_trial(const char *script, enum role who, struct figures *f, int 
 	victim = in_session(runner, role_name[who]);
 	if (!victim)
 		give_up("trial %d: no %s in the session", k, role_name[who]);
+	for (int i = 0; i < SIM; i++)
+		rig.pid[i] = in_session(runner, role_name[i]);
 	m = mark_now();
-	was_moving(&m);
+	is_void = !was_moving(&m);
 	kill(victim, SIGKILL);
 	status = reap(runner, 10000);
 	if (status < 0)
@@ -79,7 +81,7 @@ static int kill_trial(const char *script, enum role who, struct figures *f, int 
 		failed("trial %d: %s killed: no stop on the bus", k, role_name[who]);
 	int64_t moved = last_change(0, m.seen);
 	int64_t us = moved > m.t ? moved - m.t : 0;
-	if (us > MAX_AGE_US + TICK_US && was_held_up(m.t, moved))
+	if (stood || (us > MAX_AGE_US + TICK_US && held_up_since(&m)))
 		return f->repeated++;
 	figure(f, us);
 	if (us > MAX_AGE_US + TICK_US)
@@ -90,7 +92,7 @@ static int kill_trial(const char *script, enum role who, struct figures *f, int 
 
 static int campaign_kill(const char *dir, const char *script, enum role who, int n)
 {
-	struct figures f = { 0 };
+	static struct figures f;
 	char what[80];
 
 	opts.runner = true;

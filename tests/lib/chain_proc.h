@@ -218,7 +218,8 @@ static void rig_begin(const char *dir)
 	sim_begin();
 	if (!await(is_there, rig.control, 5000) || !await(is_there, strchr(rig.bus, ':') + 1, 5000))
 		give_up("piper-sim does not come up");
-	pthread_create(&rig.clock, NULL, watch_clock, NULL);
+	for (long i = 0; i < sysconf(_SC_NPROCESSORS_ONLN) && i < CPUS_MAX; i++)
+		pthread_create(&rig.clock[i], NULL, watch_clock, (void *)(intptr_t)i);
 	pthread_create(&rig.reader, NULL, read_all, NULL);
 	hand_begin();
 }

@@ -4,17 +4,20 @@
  *   hand (thread, UDP) -> rctp-recv | pose-xform | clamp | piper-can-write -> slcan -> piper-sim
  *
  * One thread reads what piper-sim saw on the bus (its log) and what the writer says (its records);
- * one wakes each millisecond and notes how late it was: what happened while it was late proves
- * nothing about the chain.  Times are us of CLOCK_MONOTONIC.  Everything a trial looks at stays in
+ * one on each CPU wakes each millisecond and notes how late it was: what happened meanwhile proves
+ * nothing about the chain; nor does what happened while a thread of it was ready to run and got no
+ * CPU (schedstat of the kernel).  Times are us of CLOCK_MONOTONIC.  Everything a trial looks at stays in
  * memory, in order of arrival.
  */
 #ifndef LIB_CHAIN_RIG_H
 #define LIB_CHAIN_RIG_H
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,6 +34,8 @@
 #define MS 1000
 #define WITNESS_LATE_US 5000 /* DESIGN.md 7 */
 #define LATE_MAX 4096
+#define CPUS_MAX 64
+#define WAITS_MAX 96
 #define TICK_US 33334
 #define MAX_AGE_US 100000
 
@@ -65,7 +70,7 @@ struct rig {
 
 	pthread_mutex_t lock;
 	pthread_cond_t news;
-	pthread_t reader, clock;
+	pthread_t reader, clock[CPUS_MAX];
 	bool ending;
 	struct seen *seen;
 	int n_seen, max_seen;
@@ -123,11 +128,15 @@ __attribute__((format(printf, 1, 2), noreturn)) static void give_up(const char *
 
 /* ---- the witness of the clock ---- */
 
+/* One on each CPU: what waits behind others on one is not seen from another. */
 static void *watch_clock(void *arg)
 {
 	int64_t due = clock_now();
+	cpu_set_t only;
 
-	(void)arg;
+	CPU_ZERO(&only);
+	CPU_SET((size_t)(intptr_t)arg, &only);
+	(void)pthread_setaffinity_np(pthread_self(), sizeof only, &only); /* not ours: any other */
 	while (!__atomic_load_n(&rig.ending, __ATOMIC_RELAXED)) {
 		due += MS;
 		struct timespec ts = { due / 1000000, due % 1000000 * 1000 };
@@ -153,6 +162,61 @@ static bool was_held_up(int64_t from, int64_t to)
 		found = rig.late[i].t >= from && rig.late[i].t - rig.late[i].by <= to;
 	pthread_mutex_unlock(&rig.lock);
 	return found;
+}
+
+/* How long each thread of the chain was ready to run and had no CPU, as the kernel counts it. */
+struct waits {
+	int n;
+	struct {
+		int tid;
+		int64_t ns;
+	} v[WAITS_MAX];
+};
+
+static void waits_of(struct waits *w, pid_t pid)
+{
+	char path[300];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	for (d = opendir(path); d && w->n < WAITS_MAX && (e = readdir(d));) {
+		long long ran, waited;
+		FILE *f;
+		snprintf(path, sizeof path, "/proc/%d/task/%.20s/schedstat", (int)pid, e->d_name);
+		if (e->d_name[0] == '.' || !(f = fopen(path, "r")))
+			continue;
+		if (fscanf(f, "%lld %lld", &ran, &waited) == 2) {
+			w->v[w->n].tid = atoi(e->d_name);
+			w->v[w->n++].ns = waited;
+		}
+		fclose(f);
+	}
+	if (d)
+		closedir(d);
+}
+
+static void waits_now(struct waits *w)
+{
+	w->n = 0;
+	for (int i = 0; i < ROLES; i++)
+		if (rig.pid[i] > 0)
+			waits_of(w, rig.pid[i]);
+}
+
+/* The longest wait of one thread since, us. */
+static int64_t waits_since(const struct waits *before)
+{
+	struct waits now;
+	int64_t worst = 0;
+
+	waits_now(&now);
+	for (int i = 0; i < now.n; i++)
+		for (int k = 0; k < before->n; k++)
+			if (before->v[k].tid == now.v[i].tid &&
+				now.v[i].ns - before->v[k].ns > worst)
+				worst = now.v[i].ns - before->v[k].ns;
+	return worst / 1000;
 }
 
 /* ---- what was seen and said ---- */
@@ -301,14 +365,33 @@ static bool is_gate(const void *name)
 struct mark { /* a place in both streams */
 	int seen, said;
 	int64_t t, runs;
+	struct waits waits;
 };
 
 static struct mark mark_now(void)
 {
+	static struct mark m;
+
+	waits_now(&m.waits);
 	pthread_mutex_lock(&rig.lock);
-	struct mark m = { rig.n_seen, rig.n_said, clock_now(), rig.runs };
+	m.seen = rig.n_seen;
+	m.said = rig.n_said;
+	m.runs = rig.runs;
+	m.t = clock_now();
 	pthread_mutex_unlock(&rig.lock);
 	return m;
+}
+
+/* The machine, not the chain, was late at some time since the mark: a witness woke late, or a thread
+ * of the chain was ready and got no CPU. */
+static bool held_up_since(const struct mark *m)
+{
+	return was_held_up(m->t - 20 * MS, clock_now()) || waits_since(&m->waits) > WITNESS_LATE_US;
+}
+
+static bool is_new_run(const void *m)
+{
+	return strcmp(rig.gate, "run") == 0 && rig.runs > ((const struct mark *)m)->runs;
 }
 
 struct want_event {

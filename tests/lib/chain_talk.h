@@ -79,13 +79,18 @@ static void rig_reset(void)
 	give_up("no reset is taken");
 }
 
-/* Hand in sight and an engage: until it runs. */
+/* Hand in sight and an engage: until it runs. A machine that is held up here makes a fault of its
+ * own, which wants a reset first. */
 static void rig_engage(void)
 {
-	hand_set(true, false, 100);
-	for (int i = 0; i < 10; i++) {
+	struct mark m = mark_now();
+
+	for (int i = 0; i < 20; i++) {
+		if (is_gate("fault"))
+			rig_reset();
+		hand_set(true, false, 100);
 		talk_event("engage", clock_now());
-		if (await(is_gate, "run", 700))
+		if (await(is_new_run, &m, 700))
 			return;
 	}
 	give_up("no RUN after an engage");
