@@ -76,12 +76,12 @@ same_and_clean() {
 
 @test "gate:G31 avp-franka, absolute: same bytes in two runs and from two compilers, no breach" {
 	session avp-franka 15 "${FREE[@]}" -- --scale 0.4 --offset 0,0,0.2 --rot-offset 0,180,0
-	same_and_clean 450
+	same_and_clean 300
 }
 
 @test "gate:G31 avp-franka, absolute, pressed against the walls of a narrow box" {
 	session avp-franka 20 "${NARROW[@]}" -- --offset=-0.2,0,0.2 --rot-offset 0,180,0
-	same_and_clean 450 "${NARROW_BOX[@]}"
+	same_and_clean 300 "${NARROW_BOX[@]}"
 }
 
 @test "gate:G31 quest2-unity, absolute" {
@@ -91,32 +91,32 @@ same_and_clean() {
 
 @test "gate:G31 quest2-unity, relative" {
 	session quest2-unity 25 "${FREE[@]}" -- --axes unity --relative --scale 0.3
-	same_and_clean 3800
+	same_and_clean 2500
 }
 
 @test "gate:G31 quest2-unity, relative, pressed against the walls of a narrow box" {
 	session quest2-unity 20 "${NARROW[@]}" -- --axes unity --relative
-	same_and_clean 3800 "${NARROW_BOX[@]}"
+	same_and_clean 2500 "${NARROW_BOX[@]}"
 }
 
 @test "gate:G31 quest2-tool, relative" {
 	session quest2-tool 25 "${FREE[@]}" -- --relative --scale 0.3
-	same_and_clean 2300
+	same_and_clean 1800
 }
 
 @test "gate:G31 quest2-tool, relative, turned, pressed against the walls of a narrow box" {
 	session quest2-tool 20 "${NARROW[@]}" -- --relative --scale 2 --yaw 37
-	same_and_clean 1200 "${NARROW_BOX[@]}"
+	same_and_clean 800 "${NARROW_BOX[@]}"
 }
 
 @test "gate:G31 quest2-truth, relative" {
 	session quest2-truth 25 "${FREE[@]}" -- --relative --scale 0.3
-	same_and_clean 2300
+	same_and_clean 1800
 }
 
 @test "gate:G31 quest2-truth, relative, pressed against the walls of a narrow box" {
 	session quest2-truth 20 "${NARROW[@]}" -- --relative
-	same_and_clean 3000 "${NARROW_BOX[@]}"
+	same_and_clean 1800 "${NARROW_BOX[@]}"
 }
 
 @test "gate:G31 leap-grab, relative, with its gripper" {

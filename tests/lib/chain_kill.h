@@ -64,7 +64,7 @@ static int kill_trial(const char *script, enum role who, struct figures *f, int 
 	for (int i = 0; i < SIM; i++)
 		rig.pid[i] = in_session(runner, role_name[i]);
 	m = mark_now();
-	is_void = !was_moving(&m);
+	bool stood = !was_moving(&m);
 	kill(victim, SIGKILL);
 	status = reap(runner, 10000);
 	if (status < 0)
