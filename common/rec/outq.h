@@ -22,6 +22,8 @@ struct outq *outq_open(const char *const *where, int n, char *why, size_t why_n)
  * reader is gone (the other endpoints are served all the same). A record that cannot be printed
  * counts as dropped. */
 int outq_put(struct outq *q, const struct rec *r);
+/* The same for a line that is there already: r read from it; n bytes with the newline. */
+int outq_put_line(struct outq *q, const struct rec *r, const char *line, size_t n);
 /* Tries again; call when a descriptor of outq_poll is writable. Same return. */
 int outq_flush(struct outq *q);
 /* Descriptors to poll and the events wanted (POLLOUT while something waits; POLLERR always). */
