@@ -35,6 +35,10 @@ BIN := $(addprefix $(BUILD)/bin/,$(TOOLS))
 # Unit tests print TAP; programs that other tests need are plain programs.
 UNIT := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/*_test.c)))
 TESTPROG := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/lib/*.c tests/bench/*.c)))
+# A fuzz target with a main of its own; libFuzzer brings another (make fuzz).
+FUZZ_TARGETS := $(filter-out replay,$(basename $(notdir $(sort $(wildcard tests/fuzz/*.c)))))
+FUZZ := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/%)
+FUZZ_MAIN ?= $(BUILD)/tests/fuzz/replay.o
 MAN1 := $(sort $(wildcard man/man1/*.1))
 MAN5 := $(sort $(wildcard man/man5/*.5))
 MAN7 := $(sort $(wildcard man/man7/*.7))
@@ -66,6 +70,9 @@ $(BUILD)/libparts.a: $(PART_OBJ)
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libparts.a $(BUILD)/libcommon.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libparts.a $(BUILD)/libcommon.a $(LIBS) $(LDLIBS)
 
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(FUZZ_MAIN) $(BUILD)/libparts.a $(BUILD)/libcommon.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) $(LDLIBS)
+
 # Objects follow the compiler and its flags.
 .PHONY: FORCE
 $(BUILD)/flags: FORCE
@@ -74,10 +81,11 @@ $(BUILD)/flags: FORCE
 		printf '%s\n' '$(CC) $(CPPFLAGS) $(CFLAGS) $(VERSION)' > $@
 
 -include $(COMMON_OBJ:.o=.d) $(PART_OBJ:.o=.d) $(patsubst %,$(BUILD)/cmd/%/main.d,$(TOOLS)) \
-	$(UNIT:%=%.d) $(TESTPROG:%=%.d)
+	$(UNIT:%=%.d) $(TESTPROG:%=%.d) $(FUZZ:%=%.d) $(FUZZ_MAIN:.o=.d)
 
-.PHONY: testprogs
-testprogs: $(UNIT) $(TESTPROG)
+.PHONY: testprogs fuzzprogs
+testprogs: $(UNIT) $(TESTPROG) $(FUZZ)
+fuzzprogs: $(FUZZ)
 
 # ---- packages: DEPS and DEPS_CHECK may be overridden (empty: nothing is looked for) ----
 DEPS ?= gcc libc6-dev pkg-config libnng-dev libjansson-dev jq gnuplot-nox
@@ -138,6 +146,21 @@ asan-built:
 	@rc=0; $(PROVE) $(SUITE_ASAN) </dev/null || rc=$$?; \
 	if ls build-asan/report.* >/dev/null 2>&1; then \
 		cat build-asan/report.*; echo "asan: reports above, in build-asan/report.*"; rc=1; fi; exit $$rc
+
+# ---- fuzzing: each target of tests/fuzz for FUZZ_SECONDS, from its corpus in the tree ----
+# What is found new lies in build-fuzz/corpus, what failed in build-fuzz/found; after a repair
+# the input goes to tests/fuzz/corpus/TARGET, where make check finds it.
+FUZZ_SECONDS ?= 60
+DEPS_FUZZ ?= clang libclang-rt-14-dev
+FUZZ_SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FUZZ_VARS = BUILD=build-fuzz CC=clang CFLAGS='-O1 -g $(FUZZ_SANITIZE) -fsanitize=fuzzer-no-link' \
+	LDFLAGS='-fsanitize=fuzzer' FUZZ_MAIN=
+.PHONY: fuzz fuzz-build
+fuzz-build:
+	@tests/lib/packages $(DEPS) $(DEPS_FUZZ)
+	+@$(MAKE) $(JOBS) $(FUZZ_VARS) fuzzprogs
+fuzz: fuzz-build
+	@tests/fuzz/run build-fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 # ---- lint ----
 SOURCES := $(sort $(wildcard common/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch]))
