@@ -1,13 +1,12 @@
 # shellcheck shell=bash
-# The chain from a headset to a Piper, the options teleop-piper and teleop-sim share, and the
-# simulated arm of teleop-sim and teleop-replay.
+# The chain from a headset to a Piper, and the options teleop-piper and teleop-sim share.
 # shellcheck source=pipelines/lib.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/lib.sh"
 
 BUS='' BIND=any PORT=8888 COUNT=0
 RECV=() XFORM=() CLAMP=(--preset piper) WRITE=(--engage first) # further words of each stage
 HAND=''                                                       # function run beside the chain
-LOG='' SIM_PID=''                                             # of the simulated arm
+SIM_PIDS=()
 
 # shellcheck disable=SC2034 # used by the scripts
 HELP_COMMON="\
@@ -62,7 +61,7 @@ open_sockets() {
 	open_runtime
 	SOCKETS=$RUN/$PROG-$$
 	mkdir -m 700 "$SOCKETS" || fail 1 "$SOCKETS: cannot be made"
-	STOP_URL=ipc://$SOCKETS/stop ARM_URL=ipc://$SOCKETS/arm HAND_URL=ipc://$SOCKETS/hand
+	STOP_URL=ipc://$SOCKETS/stop ARM_URL=ipc://$SOCKETS/arm
 	at_end+=(remove_sockets)
 	guard
 }
@@ -71,42 +70,43 @@ remove_sockets() {
 	rm -rf "${SOCKETS:?}"
 }
 
-# The chain itself.  Records of the writer go to standard output, unless that is a terminal;
-# they, and the poses it gets, are there for teleop-record too.
+# start_sim BUS WORD...: a simulated arm on BUS.  It outlives the chain: the last stop is for it.
+start_sim() {
+	local bus=$1 ready=$SOCKETS/sim-ready-${#SIM_PIDS[@]}
+	shift
+	set -m
+	piper-sim --start '0,86,-45,0,24,0' "$@" --ready-fd 3 "$bus" 3>"$ready" </dev/null >/dev/null &
+	SIM_PIDS+=($!)
+	set +m
+	[ "${#SIM_PIDS[@]}" -gt 1 ] || at_end=(end_sims "${at_end[@]}")
+	until [ -s "$ready" ]; do
+		kill -0 "${SIM_PIDS[-1]}" 2>/dev/null || fail 1 "piper-sim: did not start"
+		sleep 0.02
+	done
+}
+
+end_sims() {
+	local pid
+	for pid in "${SIM_PIDS[@]}"; do
+		kill -TERM "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	done
+}
+
+# The chain itself.  Records of the writer go to standard output, unless that is a terminal.
 chain() {
 	local out=(-o "$ARM_URL")
 	[ -t 1 ] || out+=(-o -)
 	[ -z "$HAND" ] || "$HAND" &
 	stage rctp-recv --bind "$BIND" --port "$PORT" -n "$COUNT" -e "$STOP_URL" "${RECV[@]}" |
 		stage pose-xform --relative --arm "$ARM_URL" "${XFORM[@]}" |
-		stage clamp -o - -o "$HAND_URL" "${CLAMP[@]}" |
+		stage clamp "${CLAMP[@]}" |
 		sink piper-can-write -e "$STOP_URL" "${out[@]}" --engage-within 0.010,3 "${WRITE[@]}" "$BUS"
 	STATUSES=("${PIPESTATUS[@]}")
 }
 
 last_stop() {
 	timeout -k 1 3 piper-can-write -q --stop "$BUS"
-}
-
-# Sets BUS.  The arm outlives the chain: the last stop is for it.
-start_sim() {
-	BUS=slcan:$SOCKETS/can
-	local words=(--start '0,86,-45,0,24,0')
-	[ -z "$LOG" ] || words+=(--log "$LOG")
-	set -m
-	piper-sim "${words[@]}" --ready-fd 3 "$BUS" 3>"$SOCKETS/ready" </dev/null >/dev/null &
-	SIM_PID=$!
-	set +m
-	at_end=(end_sim "${at_end[@]}")
-	until [ -s "$SOCKETS/ready" ]; do
-		kill -0 "$SIM_PID" 2>/dev/null || fail 1 "piper-sim: did not start"
-		sleep 0.02
-	done
-}
-
-end_sim() {
-	kill -TERM "$SIM_PID" 2>/dev/null
-	wait "$SIM_PID" 2>/dev/null
 }
 
 # What the operator has to know.
