@@ -267,6 +267,7 @@ static void test_nng(const char *url, const char *what)
 /* A recorder that is not there yet, that stands still, and that has to have every line then. */
 static void test_pipeline(const char *push_url, const char *pull_url, const char *what)
 {
+	const char *over = "{\"t\":0,\"over\":1}\n";
 	struct ep *out = must(push_url, EP_OUT), *in = NULL;
 	long sent = 0, got = 0;
 	bool in_order = true;
@@ -281,7 +282,7 @@ static void test_pipeline(const char *push_url, const char *pull_url, const char
 	ok(sent == 1000 && ep_counts(out).dropped == 0, "%s: a burst waits for its recorder", what);
 	int64_t before = clock_now();
 	for (int i = 0; i < 1000; i++)
-		(void)ep_put(out, "{\"t\":0,\"over\":1}\n", 17 + 2);
+		(void)ep_put(out, over, strlen(over));
 	ok(clock_now() - before < 1000000 && ep_counts(out).dropped > 0,
 		"%s: what does not fit is counted, nobody waits", what);
 	in = must(pull_url, EP_IN);
