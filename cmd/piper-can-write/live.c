@@ -81,6 +81,8 @@ static void on_input(void *arg, short revents)
 		writer_line(w, line, n, false, w->now);
 		w->last_in_us = w->now;
 	}
+	if (got < 0 && errno != 0)
+		writer_input_lost(w);
 	if (got < 0)
 		w->ending = true;
 }
@@ -92,7 +94,7 @@ static void on_out(void *arg, short revents)
 	(void)revents;
 	begin(w);
 	if (!w->report.gone && outq_flush(w->out) < 0)
-		w->report.gone = true;
+		report_lost(&w->report);
 }
 
 static void on_tick(void *arg, short revents)
@@ -246,9 +248,9 @@ static void leave(struct writer *w)
 
 static int ended(struct writer *w, int code)
 {
-	if (w->out)
-		(void)outq_close(
-			w->out); /* a log that cannot be written is no failure of the arm */
+	/* A log that cannot be written is no failure of the arm. */
+	if (w->out && outq_close(w->out) < 0)
+		report_lost(&w->report);
 	if (w->in)
 		(void)ep_close(w->in);
 	for (int i = 0; i < w->n_stop; i++)
@@ -274,8 +276,11 @@ int writer_live(struct writer *w)
 	ready_say((int)w->o->run.ready_fd, NULL);
 	while (!w->ending && !w->loop.end_signal) {
 		w->awake = w->ticked = false;
-		if (loop_once(&w->loop, -1) < 0)
+		if (loop_once(&w->loop, -1) < 0) {
+			warn("poll: %s", strerror(errno));
+			w->exit_code = EXIT_RUNTIME;
 			break;
+		}
 		begin(w);
 		writer_settle(w, w->now);
 		pace(w);

@@ -93,7 +93,7 @@ static void wait_out(struct writer *w)
 		while (!w->report.gone && p.fd >= 0 && p.events & POLLOUT) {
 			poll(&p, 1, -1);
 			if (outq_flush(w->out) < 0)
-				w->report.gone = true;
+				report_lost(&w->report);
 			p.fd = outq_fd(w->out, i, &p.events);
 		}
 	}
@@ -121,6 +121,8 @@ int writer_replay(struct writer *w)
 		take(w, &p, line, n);
 		wait_out(w);
 	}
+	if (got < 0 && errno != 0)
+		writer_input_lost(w);
 	w->gate.input_ended = true;
 	gate_leave(&w->gate, w->now, &act);
 	writer_act(w, &act, w->now);
@@ -129,7 +131,9 @@ int writer_replay(struct writer *w)
 	report_notes(&w->report, &w->gate, w->now);
 	wait_out(w);
 	if (w->out && !w->report.gone && outq_close(w->out) < 0)
-		w->exit_code = EXIT_RUNTIME;
+		report_lost(&w->report);
+	if (w->report.failed)
+		w->exit_code = EXIT_RUNTIME; /* a replay is to leave nothing out */
 	(void)ep_close(w->in);
 	if (can_close(w->bus, INT64_MAX) < 0) {
 		warn("%s: %s", w->o->bus, strerror(errno));

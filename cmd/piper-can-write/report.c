@@ -9,10 +9,19 @@
 
 #define LINE_US 200000
 
+void report_lost(struct report *r)
+{
+	if (!r->gone && errno != EPIPE) {
+		warn("records: %s; none from now on", strerror(errno));
+		r->failed = true;
+	}
+	r->gone = true;
+}
+
 static void put(struct report *r, const struct rec *rec)
 {
 	if (r->out && !r->gone && outq_put(r->out, rec) < 0)
-		r->gone = true; /* a reader that left is no reason to stop the arm */
+		report_lost(r);
 }
 
 void report_command(struct report *r, const struct gate_act *act, int64_t now)

@@ -15,12 +15,15 @@ struct report {
 	const char *name;
 	int64_t seq_command, seq_feedback, seq_event;
 	bool gone;       /* the reader is gone: ignored from then on */
+	bool failed;     /* gone by an error that was told */
 	int64_t line_us; /* last status line */
 	int64_t age_us;  /* of the last command */
 	double lead_m;
 	unsigned long sets, clamped;
 };
 
+/* Records cannot be written (errno): no reason to stop the arm, and told unless a reader left. */
+void report_lost(struct report *r);
 /* A set that went out at now_us. */
 void report_command(struct report *r, const struct gate_act *act, int64_t now_us);
 /* cartesian and joint; arm NULL for an ideal arm (no speeds, no mode). */

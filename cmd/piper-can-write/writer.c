@@ -107,6 +107,13 @@ static void bad_line(struct writer *w, const char *why, int64_t now)
 	}
 }
 
+void writer_input_lost(struct writer *w)
+{
+	warn("input: %s", strerror(errno));
+	if (w->exit_code == 0)
+		w->exit_code = EXIT_RUNTIME;
+}
+
 void writer_line(struct writer *w, const char *text, size_t n, bool channel, int64_t now)
 {
 	static struct rec r;

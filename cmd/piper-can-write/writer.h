@@ -51,6 +51,8 @@ struct writer {
 
 /* Sends what the gate asks, tells it what became of it. `at` is the time of writing. */
 void writer_act(struct writer *w, struct gate_act *act, int64_t at);
+/* Reading the input failed (errno), which is not its end: told, and the exit code is set. */
+void writer_input_lost(struct writer *w);
 /* One line of the input (or of the stop channel: `channel`). */
 void writer_line(struct writer *w, const char *text, size_t n, bool channel, int64_t now);
 /* After the inputs of a wake. */

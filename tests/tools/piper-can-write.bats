@@ -178,6 +178,21 @@ in_state() {
 	run -1 piper-can-write --clock input -i "$T/in" -o "$T/rec" /dev/full
 }
 
+@test "a full disk for the records: told once, the frames are all there, exit 1" {
+	poses 30 >"$T/in"
+	piper-can-write --clock input -i "$T/in" -o "$T/rec" "$T/whole.log"
+	run -1 --separate-stderr piper-can-write --clock input -i "$T/in" -o /dev/full "$T/bus.log"
+	[ "$stderr" = "piper-can-write: records: No space left on device; none from now on" ]
+	cmp "$T/whole.log" "$T/bus.log"
+}
+
+@test "an input that cannot be read is not one that ends: told, exit 1" {
+	run -1 --separate-stderr piper-can-write --clock input -i /proc/self/mem -o "$T/rec" "$T/bus.log"
+	[ "$stderr" = "piper-can-write: input: Input/output error" ]
+	run -1 --separate-stderr piper-can-write -i /proc/self/mem -o "$T/rec" "$T/bus.log"
+	[[ $stderr == *"piper-can-write: input: Input/output error"* ]]
+}
+
 @test "unixgram: one 16-byte frame a datagram" {
 	poses 20 >"$T/in"
 	start gram python3 -c '
