@@ -133,6 +133,12 @@ class Rig:
     def until(self, word, gate):
         """Says the word twice a second until both gates are so."""
         for _ in range(60):
+            if "fault" in self.gate.values():  # this machine stood still
+                was, self.hands.flags = self.hands.flags, 0
+                time.sleep(0.3)
+                self.order("reset")
+                time.sleep(0.3)
+                self.hands.flags = was
             self.order(word)
             with self.news:
                 if self.news.wait_for(lambda: all(self.gate.get(s) == gate for s in SIDES), 0.5):

@@ -98,7 +98,7 @@ no_more_beats() {
 	# Bases 0.5 m apart: tips 0.3 m, later 0.1 m.
 	watch_up --min 150 --base 0,0,0 --base 0,0.5,0,0,0,0 --tool 0,0,0.1
 	is right run 0.2
-	run ! wait_for 1 heard '"type":"stop"'
+	run ! wait_for 1 heard '"why":"tips'
 	is right run 0.4
 	wait_for 5 heard '"level":"hold","why":"tips 100 mm apart, as near as'
 	is right hold 0.4
