@@ -194,22 +194,38 @@ demo: deps
 # ---- install: scripts live beside lib.sh in share/teleop, bin has links to those users start ----
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 SHAREDIR = $(DESTDIR)$(PREFIX)/share/teleop
-SCRIPTS := $(sort $(wildcard pipelines/*))
-STARTED := $(notdir $(sort $(wildcard pipelines/teleop-*)))
+UNITS := $(sort $(wildcard pipelines/*.service))
+COMPLETION := pipelines/completion.bash
+SCRIPTS := $(filter-out $(UNITS) $(COMPLETION),$(sort $(wildcard pipelines/*)))
+STARTED := $(notdir $(filter-out $(UNITS),$(sort $(wildcard pipelines/teleop-*))))
+COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+# Units only when asked for: make install SYSTEMD=1
+SYSTEMD ?=
+UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
 MANPAGES := $(MAN1) $(MAN5) $(MAN7)
 
 .PHONY: install uninstall
 install: all
-	install -d '$(BINDIR)' '$(SHAREDIR)' $(foreach s,1 5 7,'$(DESTDIR)$(MANDIR)/man$(s)')
+	install -d '$(BINDIR)' '$(SHAREDIR)' '$(COMPDIR)' $(foreach s,1 5 7,'$(DESTDIR)$(MANDIR)/man$(s)')
 	install -m 755 $(BIN) '$(BINDIR)'
 	$(foreach s,$(SCRIPTS),install -m $(if $(suffix $(s)),644,755) $(s) '$(SHAREDIR)' &&) true
 	$(foreach s,$(STARTED),ln -sf ../share/teleop/$(s) '$(BINDIR)/$(s)' &&) true
 	$(foreach m,$(MANPAGES),install -m 644 $(m) '$(DESTDIR)$(MANDIR)/$(m:man/%=%)' &&) true
+	install -m 644 $(COMPLETION) '$(COMPDIR)/teleop-utils'
+	printf 'complete -F _teleop_complete %s\n' '$(TOOLS) $(STARTED)' >>'$(COMPDIR)/teleop-utils'
+	$(foreach t,$(TOOLS) $(STARTED),ln -sf teleop-utils '$(COMPDIR)/$(t)' &&) true
+ifneq ($(SYSTEMD),)
+	install -d '$(UNITDIR)'
+	$(foreach u,$(UNITS),sed 's,@PREFIX@,$(PREFIX),g' '$(u)' >'$(UNITDIR)/$(notdir $(u))' && \
+		chmod 644 '$(UNITDIR)/$(notdir $(u))' &&) true
+endif
 
 uninstall:
 	rm -f $(foreach t,$(TOOLS) $(STARTED),'$(BINDIR)/$(t)')
 	rm -f $(foreach s,$(notdir $(SCRIPTS)),'$(SHAREDIR)/$(s)')
 	rm -f $(foreach m,$(MANPAGES),'$(DESTDIR)$(MANDIR)/$(m:man/%=%)')
+	rm -f $(foreach u,$(notdir $(UNITS)),'$(UNITDIR)/$(u)')
+	rm -f $(foreach t,teleop-utils $(TOOLS) $(STARTED),'$(COMPDIR)/$(t)')
 	rmdir '$(SHAREDIR)' 2>/dev/null || true
 
 .PHONY: clean

@@ -75,7 +75,7 @@ start_sim() {
 	local bus=$1 ready=$SOCKETS/sim-ready-${#SIM_PIDS[@]}
 	shift
 	set -m
-	piper-sim --start '0,86,-45,0,24,0' "$@" --ready-fd 3 "$bus" 3>"$ready" </dev/null >/dev/null &
+	NOTIFY_SOCKET='' piper-sim --start '0,86,-45,0,24,0' "$@" --ready-fd 3 "$bus" 3>"$ready" </dev/null >/dev/null &
 	SIM_PIDS+=($!)
 	set +m
 	[ "${#SIM_PIDS[@]}" -gt 1 ] || at_end=(end_sims "${at_end[@]}")
@@ -97,7 +97,7 @@ end_sims() {
 chain() {
 	local out=(-o "$ARM_URL")
 	[ -t 1 ] || out+=(-o -)
-	[ -z "$HAND" ] || "$HAND" &
+	[ -z "$HAND" ] || NOTIFY_SOCKET='' "$HAND" &
 	stage rctp-recv --bind "$BIND" --port "$PORT" -n "$COUNT" -e "$STOP_URL" "${RECV[@]}" |
 		stage pose-xform --relative --arm "$ARM_URL" "${XFORM[@]}" |
 		stage clamp "${CLAMP[@]}" |
