@@ -289,7 +289,7 @@ def ended(rig):
             rig.fail(f"{side}: the last set on the bus holds nothing: {frames}")
 
 
-def death(rig, _):
+def death(rig, witness):
     """The writer of one arm is killed: the other holds at once, both buses get the last stop."""
     rig.hands.way = lambda side, t: (0.02 * math.sin(2 * t), 0, 0)
     rig.until("engage", "run")
@@ -300,8 +300,13 @@ def death(rig, _):
     other = SIDES[1 - kill]
     t0 = now_us()
     os.kill(victim, signal.SIGKILL)
-    # By the word of the watch, or sooner: its hand ends with that of the other.
-    rig.wait(lambda: any(r["src"] == other and r["set"] == "hold" and r["t"] + r["age_us"] >= t0 for r in rig.said), 1, f"{other} goes on")
+    # By the word of the watch, or sooner: its hand ends with that of the other.  A hold set is sent where
+    # there is a lead (gate:G13).
+    rig.wait(lambda: rig.gate[other] == "hold" or any(
+        r["src"] == other and r["set"] == "hold" and r["t"] + r["age_us"] >= t0 for r in rig.said), 1, f"{other} goes on")
+    t1 = now_us()
+    if not witness.was_late(t0) and t1 - t0 > 250_000:
+        rig.fail(f"{other} goes on for {(t1 - t0) / 1e3:.0f} ms")
     ended(rig)
 
 
