@@ -35,6 +35,10 @@ BIN := $(addprefix $(BUILD)/bin/,$(TOOLS))
 # Unit tests print TAP; programs that other tests need are plain programs.
 UNIT := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/*_test.c)))
 TESTPROG := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/lib/*.c tests/bench/*.c)))
+# A fuzz target with a main of its own; libFuzzer brings another (make fuzz).
+FUZZ_TARGETS := $(filter-out replay,$(basename $(notdir $(sort $(wildcard tests/fuzz/*.c)))))
+FUZZ := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/%)
+FUZZ_MAIN ?= $(BUILD)/tests/fuzz/replay.o
 MAN1 := $(sort $(wildcard man/man1/*.1))
 MAN5 := $(sort $(wildcard man/man5/*.5))
 MAN7 := $(sort $(wildcard man/man7/*.7))
@@ -66,6 +70,9 @@ $(BUILD)/libparts.a: $(PART_OBJ)
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libparts.a $(BUILD)/libcommon.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libparts.a $(BUILD)/libcommon.a $(LIBS) $(LDLIBS)
 
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(FUZZ_MAIN) $(BUILD)/libparts.a $(BUILD)/libcommon.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) $(LDLIBS)
+
 # Objects follow the compiler and its flags.
 .PHONY: FORCE
 $(BUILD)/flags: FORCE
@@ -74,10 +81,11 @@ $(BUILD)/flags: FORCE
 		printf '%s\n' '$(CC) $(CPPFLAGS) $(CFLAGS) $(VERSION)' > $@
 
 -include $(COMMON_OBJ:.o=.d) $(PART_OBJ:.o=.d) $(patsubst %,$(BUILD)/cmd/%/main.d,$(TOOLS)) \
-	$(UNIT:%=%.d) $(TESTPROG:%=%.d)
+	$(UNIT:%=%.d) $(TESTPROG:%=%.d) $(FUZZ:%=%.d) $(FUZZ_MAIN:.o=.d)
 
-.PHONY: testprogs
-testprogs: $(UNIT) $(TESTPROG)
+.PHONY: testprogs fuzzprogs
+testprogs: $(UNIT) $(TESTPROG) $(FUZZ)
+fuzzprogs: $(FUZZ)
 
 # ---- packages: DEPS and DEPS_CHECK may be overridden (empty: nothing is looked for) ----
 DEPS ?= gcc libc6-dev pkg-config libnng-dev libjansson-dev jq gnuplot-nox
@@ -139,6 +147,21 @@ asan-built:
 	if ls build-asan/report.* >/dev/null 2>&1; then \
 		cat build-asan/report.*; echo "asan: reports above, in build-asan/report.*"; rc=1; fi; exit $$rc
 
+# ---- fuzzing: each target of tests/fuzz for FUZZ_SECONDS, from its corpus in the tree ----
+# What is found new lies in build-fuzz/corpus, what failed in build-fuzz/found; after a repair
+# the input goes to tests/fuzz/corpus/TARGET, where make check finds it.
+FUZZ_SECONDS ?= 60
+DEPS_FUZZ ?= clang libclang-rt-14-dev
+FUZZ_SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FUZZ_VARS = BUILD=build-fuzz CC=clang CFLAGS='-O1 -g $(FUZZ_SANITIZE) -fsanitize=fuzzer-no-link' \
+	LDFLAGS='-fsanitize=fuzzer' FUZZ_MAIN=
+.PHONY: fuzz fuzz-build
+fuzz-build:
+	@tests/lib/packages $(DEPS) $(DEPS_FUZZ)
+	+@$(MAKE) $(JOBS) $(FUZZ_VARS) fuzzprogs
+fuzz: fuzz-build
+	@tests/fuzz/run build-fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
 # ---- lint ----
 SOURCES := $(sort $(wildcard common/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch]))
 TIDY := $(patsubst %,$(BUILD)/tidy/%.ok,$(filter %.c,$(SOURCES)))
@@ -171,22 +194,38 @@ demo: deps
 # ---- install: scripts live beside lib.sh in share/teleop, bin has links to those users start ----
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 SHAREDIR = $(DESTDIR)$(PREFIX)/share/teleop
-SCRIPTS := $(sort $(wildcard pipelines/*))
-STARTED := $(notdir $(sort $(wildcard pipelines/teleop-*)))
+UNITS := $(sort $(wildcard pipelines/*.service))
+COMPLETION := pipelines/completion.bash
+SCRIPTS := $(filter-out $(UNITS) $(COMPLETION),$(sort $(wildcard pipelines/*)))
+STARTED := $(notdir $(filter-out $(UNITS),$(sort $(wildcard pipelines/teleop-*))))
+COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+# Units only when asked for: make install SYSTEMD=1
+SYSTEMD ?=
+UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
 MANPAGES := $(MAN1) $(MAN5) $(MAN7)
 
 .PHONY: install uninstall
 install: all
-	install -d '$(BINDIR)' '$(SHAREDIR)' $(foreach s,1 5 7,'$(DESTDIR)$(MANDIR)/man$(s)')
+	install -d '$(BINDIR)' '$(SHAREDIR)' '$(COMPDIR)' $(foreach s,1 5 7,'$(DESTDIR)$(MANDIR)/man$(s)')
 	install -m 755 $(BIN) '$(BINDIR)'
 	$(foreach s,$(SCRIPTS),install -m $(if $(suffix $(s)),644,755) $(s) '$(SHAREDIR)' &&) true
 	$(foreach s,$(STARTED),ln -sf ../share/teleop/$(s) '$(BINDIR)/$(s)' &&) true
 	$(foreach m,$(MANPAGES),install -m 644 $(m) '$(DESTDIR)$(MANDIR)/$(m:man/%=%)' &&) true
+	install -m 644 $(COMPLETION) '$(COMPDIR)/teleop-utils'
+	printf 'complete -F _teleop_complete %s\n' '$(TOOLS) $(STARTED)' >>'$(COMPDIR)/teleop-utils'
+	$(foreach t,$(TOOLS) $(STARTED),ln -sf teleop-utils '$(COMPDIR)/$(t)' &&) true
+ifneq ($(SYSTEMD),)
+	install -d '$(UNITDIR)'
+	$(foreach u,$(UNITS),sed 's,@PREFIX@,$(PREFIX),g' '$(u)' >'$(UNITDIR)/$(notdir $(u))' && \
+		chmod 644 '$(UNITDIR)/$(notdir $(u))' &&) true
+endif
 
 uninstall:
 	rm -f $(foreach t,$(TOOLS) $(STARTED),'$(BINDIR)/$(t)')
 	rm -f $(foreach s,$(notdir $(SCRIPTS)),'$(SHAREDIR)/$(s)')
 	rm -f $(foreach m,$(MANPAGES),'$(DESTDIR)$(MANDIR)/$(m:man/%=%)')
+	rm -f $(foreach u,$(notdir $(UNITS)),'$(UNITDIR)/$(u)')
+	rm -f $(foreach t,teleop-utils $(TOOLS) $(STARTED),'$(COMPDIR)/$(t)')
 	rmdir '$(SHAREDIR)' 2>/dev/null || true
 
 .PHONY: clean

@@ -79,6 +79,8 @@ _stage() {
 	local role=$1 rc=0
 	shift
 	trap : INT TERM HUP # the program has its own; this shell has to report
+	# A service is ready when its sink is.
+	[ "$role" = sink ] || unset NOTIFY_SOCKET
 	# The inner 2: bash would tell people of a killed child in its own words.
 	{ "$@" 2>&9 9>&- {REPORTS}>&- || rc=$?; } 9>&2 2>/dev/null
 	echo "$role ${1##*/} $rc" >&"$REPORTS"

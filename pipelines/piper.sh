@@ -6,6 +6,7 @@
 BUS='' BIND=any PORT=8888 COUNT=0
 RECV=() XFORM=() CLAMP=(--preset piper) WRITE=(--engage first) # further words of each stage
 HAND=''                                                       # function run beside the chain
+SIM_PIDS=()
 
 # shellcheck disable=SC2034 # used by the scripts
 HELP_COMMON="\
@@ -69,11 +70,34 @@ remove_sockets() {
 	rm -rf "${SOCKETS:?}"
 }
 
+# start_sim BUS WORD...: a simulated arm on BUS.  It outlives the chain: the last stop is for it.
+start_sim() {
+	local bus=$1 ready=$SOCKETS/sim-ready-${#SIM_PIDS[@]}
+	shift
+	set -m
+	NOTIFY_SOCKET='' piper-sim --start '0,86,-45,0,24,0' "$@" --ready-fd 3 "$bus" 3>"$ready" </dev/null >/dev/null &
+	SIM_PIDS+=($!)
+	set +m
+	[ "${#SIM_PIDS[@]}" -gt 1 ] || at_end=(end_sims "${at_end[@]}")
+	until [ -s "$ready" ]; do
+		kill -0 "${SIM_PIDS[-1]}" 2>/dev/null || fail 1 "piper-sim: did not start"
+		sleep 0.02
+	done
+}
+
+end_sims() {
+	local pid
+	for pid in "${SIM_PIDS[@]}"; do
+		kill -TERM "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	done
+}
+
 # The chain itself.  Records of the writer go to standard output, unless that is a terminal.
 chain() {
 	local out=(-o "$ARM_URL")
 	[ -t 1 ] || out+=(-o -)
-	[ -z "$HAND" ] || "$HAND" &
+	[ -z "$HAND" ] || NOTIFY_SOCKET='' "$HAND" &
 	stage rctp-recv --bind "$BIND" --port "$PORT" -n "$COUNT" -e "$STOP_URL" "${RECV[@]}" |
 		stage pose-xform --relative --arm "$ARM_URL" "${XFORM[@]}" |
 		stage clamp "${CLAMP[@]}" |

@@ -5,9 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "estop/arms.h"
@@ -15,14 +13,13 @@
 #include "estop/orders.h"
 #include "estop/sender.h"
 #include "run/clock.h"
+#include "run/keys.h"
 #include "run/msg.h"
 #include "run/opt.h"
 
 static struct run_opts o = RUN_OPTS_INIT;
 static const char *why_text;
 static bool live_mode;
-static struct termios saved;
-static bool is_raw;
 
 static const struct opt options[] = {
 	OPT_STOP(o, "stop channel of an arm, repeatable: one for each arm"),
@@ -44,33 +41,6 @@ static const struct opt_tool tool = {
 	0,
 	1,
 };
-
-static void restore_terminal(void)
-{
-	if (is_raw)
-		(void)tcsetattr(STDIN_FILENO, TCSANOW, &saved); /* leaving: nothing left to do */
-	is_raw = false;
-}
-
-/* Keys at once and unseen. Ctrl-C stays; Ctrl-Z and Ctrl-\ would leave without a hold. */
-static void make_raw(void)
-{
-	struct termios t;
-
-	if (tcgetpgrp(STDIN_FILENO) != getpgrp())
-		die(EXIT_USAGE, "standard input: keys need a program in the foreground");
-	if (tcgetattr(STDIN_FILENO, &saved) < 0)
-		die(EXIT_RUNTIME, "standard input: %s", strerror(errno));
-	t = saved;
-	t.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
-	t.c_cc[VMIN] = 1;
-	t.c_cc[VTIME] = 0;
-	t.c_cc[VSUSP] = t.c_cc[VQUIT] = _POSIX_VDISABLE;
-	atexit(restore_terminal);
-	is_raw = true;
-	if (tcsetattr(STDIN_FILENO, TCSANOW, &t) < 0)
-		die(EXIT_RUNTIME, "standard input: %s", strerror(errno));
-}
 
 static _Noreturn void usage(const char *what)
 {
@@ -127,7 +97,9 @@ static int stay(struct live *l)
 	char why[256];
 
 	if (strcmp(o.in, "-") == 0 && isatty(STDIN_FILENO)) {
-		make_raw();
+		int code = keys_open(why, sizeof why);
+		if (code != 0)
+			die(code, "%s", why);
 		return live_run(l);
 	}
 	l->in = ep_open(o.in, EP_IN, why, sizeof why);
@@ -157,7 +129,7 @@ int main(int argc, char **argv)
 	if (arms_open(&l.arms, &o.stop, why, sizeof why) < 0)
 		die(EXIT_USAGE, "-e %s", why);
 	code = live_mode ? stay(&l) : once(&l, &order);
-	restore_terminal();
+	keys_close();
 	arms_close(&l.arms);
 	if (l.loop.end_signal)
 		msg_die_by_signal(l.loop.end_signal);

@@ -220,7 +220,9 @@ static void register_all(struct writer *w)
 		w->out_slot[i] = loop_add(&w->loop, -1, POLLOUT, on_out, w);
 	w->tick_slot = loop_timer(&w->loop, on_tick, w);
 	w->arrival_slot = loop_timer(&w->loop, on_arrival, w);
-	loop_timer_set(&w->loop, w->tick_slot, w->now, w->gate.cfg.period_us);
+	/* Multiples of the period: the writers of two hands on a host tick together. */
+	int64_t period = w->gate.cfg.period_us;
+	loop_timer_set(&w->loop, w->tick_slot, w->now - w->now % period + period, period);
 }
 
 /* A hold set that is owed because the joints are too old goes out with the first fresh ones

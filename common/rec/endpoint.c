@@ -28,11 +28,15 @@ struct ep {
 	struct line *in; /* inputs */
 };
 
-static bool is_url(const char *where)
+/* Whether where is an URL this role can have. */
+static bool is_url(const char *where, enum ep_role role)
 {
 	static const char *const schemes[] = { "ipc://", "tcp://", "tls+tcp://", "ws://",
 		"wss://" };
 
+	if ((role == EP_OUT && strncmp(where, "push+", 5) == 0) ||
+		(role == EP_IN && strncmp(where, "pull+", 5) == 0))
+		where += 5;
 	for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
 		if (strncmp(where, schemes[i], strlen(schemes[i])) == 0)
 			return true;
@@ -118,7 +122,7 @@ static int open_stream(struct ep *e, const char *where)
 
 struct ep *ep_open(const char *where, enum ep_role role, char *why, size_t why_n)
 {
-	bool url = is_url(where);
+	bool url = is_url(where, role);
 	struct ep *e;
 
 	if (!url && (role == EP_STOP_IN || role == EP_STOP_OUT)) {

@@ -7,6 +7,9 @@
  *                           dial without blocking (reconnect 20/200 ms, RECVMAXSZ 4096); on the
  *                           stop channel it is the other way round: the sink listens (sub),
  *                           senders dial (pub) (gate:G22).
+ *   push+URL, pull+URL      the same without loss while the other side keeps up, for recording: an
+ *                           output push+ dials, an input pull+ listens. Never waits: what does not
+ *                           fit is counted.
  * Any other word: refused.
  *
  * Over tcp, tls, ws, wss the key `t` travels as `age` and `clk` and comes back as `t` by the

@@ -224,3 +224,18 @@ int age_from_wire(
 	int len = snprintf(member, sizeof member, "\"t\":%" PRId64, t_us);
 	return insert(&t, there, member, (size_t)len);
 }
+
+int age_set_t(const char *line, size_t n, int64_t t_us, char *out, size_t room)
+{
+	struct text t = { .room = room };
+	int64_t value[2];
+	size_t there = 0;
+	char member[32];
+
+	t.p = out;
+	if (walk((struct span){ line, n }, &t, (const char *const[2]){ "t", NULL }, value,
+		    &there) != 1)
+		return -1;
+	int len = snprintf(member, sizeof member, "\"t\":%" PRId64, t_us);
+	return insert(&t, there, member, (size_t)len);
+}

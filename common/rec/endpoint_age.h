@@ -31,5 +31,7 @@ int64_t age_excess(struct age_conn *c, int64_t now_us, int64_t clk_us);
 int age_to_wire(const char *line, size_t n, int64_t now_us, char *out, size_t room);
 int age_from_wire(
 	struct age_conn *c, const char *line, size_t n, int64_t now_us, char *out, size_t room);
+/* The line with t_us in the place of its t (a replay); returns as above. */
+int age_set_t(const char *line, size_t n, int64_t t_us, char *out, size_t room);
 
 #endif

@@ -7,6 +7,8 @@
 #include <time.h>
 
 #include <nng/nng.h>
+#include <nng/protocol/pipeline0/pull.h>
+#include <nng/protocol/pipeline0/push.h>
 #include <nng/protocol/pubsub0/pub.h>
 #include <nng/protocol/pubsub0/sub.h>
 #include <nng/supplemental/tls/tls.h>
@@ -20,9 +22,10 @@
 #define BEAT "{\"type\":\"beat\"" /* how a line begins that the next one makes up for */
 #define RECONNECT_MIN_MS 20
 #define RECONNECT_MAX_MS 200
-#define SEND_QUEUE 128 /* messages for each reader; nng's 16 loses a burst of a replay */
-#define CONN_MAX 16    /* connections whose least transit is remembered */
-#define TEND_US 25000  /* how often a listener is looked after */
+#define SEND_QUEUE 128  /* messages for each reader; nng's 16 loses a burst of a replay */
+#define PUSH_QUEUE 1024 /* ... and of a recorder that waits for its disk */
+#define CONN_MAX 16     /* connections whose least transit is remembered */
+#define TEND_US 25000   /* how often a listener is looked after */
 
 struct conn {
 	int pipe;
@@ -32,7 +35,7 @@ struct conn {
 
 struct ep_nng {
 	nng_socket socket;
-	bool is_input, is_aged;
+	bool is_input, is_aged, is_pipeline; /* pipeline: push, pull */
 	int fd;
 	struct ep_counts *counts;
 	atomic_int peers; /* changed by nng's threads */
@@ -69,8 +72,10 @@ static int set_options(struct ep_nng *e)
 	if (rc == 0)
 		rc = nng_socket_set_size(e->socket, NNG_OPT_RECVMAXSZ, REC_LINE_MAX);
 	if (rc == 0)
-		rc = e->is_input ? nng_socket_set(e->socket, NNG_OPT_SUB_SUBSCRIBE, "", 0)
-				 : nng_socket_set_int(e->socket, NNG_OPT_SENDBUF, SEND_QUEUE);
+		rc = !e->is_input     ? nng_socket_set_int(e->socket, NNG_OPT_SENDBUF,
+                                            e->is_pipeline ? PUSH_QUEUE : SEND_QUEUE)
+		     : e->is_pipeline ? 0
+				      : nng_socket_set(e->socket, NNG_OPT_SUB_SUBSCRIBE, "", 0);
 	if (rc == 0 && e->is_input)
 		rc = nng_socket_get_int(e->socket, NNG_OPT_RECVFD, &e->fd);
 	if (rc == 0)
@@ -162,11 +167,19 @@ static int do_dial(struct ep_nng *e, const char *url)
 	return rc == 0 ? nng_dialer_start(d, NNG_FLAG_NONBLOCK) : rc;
 }
 
+static int open_socket(struct ep_nng *e)
+{
+	if (e->is_pipeline)
+		return e->is_input ? nng_pull0_open(&e->socket) : nng_push0_open(&e->socket);
+	return e->is_input ? nng_sub0_open(&e->socket) : nng_pub0_open(&e->socket);
+}
+
 struct ep_nng *ep_nng_open(
 	const char *url, enum ep_role role, struct ep_counts *counts, char *why, size_t why_n)
 {
 	struct ep_nng *e = calloc(1, sizeof *e);
-	bool listens = role == EP_OUT || role == EP_STOP_IN;
+	bool is_pipeline = strncmp(url, "push+", 5) == 0 || strncmp(url, "pull+", 5) == 0;
+	bool listens = is_pipeline ? role == EP_IN : role == EP_OUT || role == EP_STOP_IN;
 	int rc;
 
 	if (e == NULL) {
@@ -176,8 +189,10 @@ struct ep_nng *ep_nng_open(
 	e->counts = counts;
 	e->fd = -1;
 	e->is_input = role == EP_IN || role == EP_STOP_IN;
+	e->is_pipeline = is_pipeline;
+	url += is_pipeline ? 5 : 0;
 	e->is_aged = strncmp(url, "ipc:", 4) != 0;
-	rc = e->is_input ? nng_sub0_open(&e->socket) : nng_pub0_open(&e->socket);
+	rc = open_socket(e);
 	if (rc == 0) {
 		rc = set_options(e);
 		if (rc == 0)

@@ -138,8 +138,10 @@ static int write_one(struct run *s, int i, const char *line, size_t n)
 	while ((rc = ep_try(s->out[i], line, n)) == 0) {
 		loop_set(&s->loop, s->in_slot, -1, 0);
 		loop_set(&s->loop, s->out_slot[i], ep_fd(s->out[i]), POLLOUT);
-		if (loop_once(&s->loop, -1) != 0)
+		if (loop_once(&s->loop, -1) != 0) {
+			warn("poll: %s", strerror(errno));
 			return EXIT_RUNTIME;
+		}
 		loop_set(&s->loop, s->out_slot[i], ep_fd(s->out[i]), 0);
 		loop_set(&s->loop, s->in_slot, ep_fd(s->in), POLLIN);
 		if (s->is_reader_gone)

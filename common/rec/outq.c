@@ -222,16 +222,23 @@ static int put_reader(struct outq *q, struct reader *r, const struct slot *s, co
 int outq_put(struct outq *q, const struct rec *r)
 {
 	char line[REC_LINE_MAX + 1];
-	int n = rec_print(r, line, sizeof line), failed = -1;
-	struct slot s = { .type = r->type };
+	int n = rec_print(r, line, sizeof line);
 
 	if (n < 0) {
 		q->dropped++;
 		return 0;
 	}
+	return outq_put_line(q, r, line, (size_t)n);
+}
+
+int outq_put_line(struct outq *q, const struct rec *r, const char *line, size_t n)
+{
+	struct slot s = { .type = r->type };
+	int failed = -1;
+
 	memcpy(s.src, r->src, sizeof s.src);
 	memcpy(s.type_name, r->type_name, sizeof s.type_name);
-	s.n = (size_t)n;
+	s.n = n;
 	s.sub = r->type == REC_STOP       ? (int)r->u.stop.level
 		: r->type == REC_FEEDBACK ? (int)r->u.feedback.kind
 					  : 0;

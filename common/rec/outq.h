@@ -23,6 +23,8 @@ struct outq *outq_open(const char *const *where, int n, char *why, size_t why_n)
  * the reason of the last one (EPIPE: its reader is gone). A record that cannot be printed counts as
  * dropped. */
 int outq_put(struct outq *q, const struct rec *r);
+/* The same for a line that is there already: r read from it; n bytes with the newline. */
+int outq_put_line(struct outq *q, const struct rec *r, const char *line, size_t n);
 /* Tries again, and finds readers that left; call when a descriptor of outq_fd reports. Same
  * return. */
 int outq_flush(struct outq *q);

@@ -103,6 +103,13 @@ bool rec_quat_ok(struct quat q)
 	return fabs(norm - 1) <= 1e-2; /* false for NaN and infinity */
 }
 
+/* Also with its digits on a line: what is read can be printed and read again. */
+static bool is_rotation(struct quat q)
+{
+	return rec_quat_ok(q) && rec_quat_ok((struct quat){ rec_as_fixed9(q.x), rec_as_fixed9(q.y),
+					 rec_as_fixed9(q.z), rec_as_fixed9(q.w) });
+}
+
 const char *rec_pose_refusal(const struct rec_pose *p)
 {
 	const double v[] = { p->pose.p.x, p->pose.p.y, p->pose.p.z };
@@ -110,7 +117,7 @@ const char *rec_pose_refusal(const struct rec_pose *p)
 	for (int i = 0; i < 3; i++)
 		if (!(fabs(v[i]) <= REC_POSE_MAX))
 			return "p: not a number within 9e9";
-	if (!rec_quat_ok(p->pose.q))
+	if (!is_rotation(p->pose.q))
 		return "q: its norm is off 1 by more than 0.01";
 	if (p->has_grip && !(fabs(p->grip) <= REC_POSE_MAX))
 		return "grip: not a number within 9e9";

@@ -4,6 +4,7 @@
  * own text in `extra`, in order.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -69,6 +70,22 @@ static int read_joints(struct getter *d, struct rec *r)
 	return get_real(d, "grip", &o->grip, &o->has_grip);
 }
 
+/* x with the digits of the writer, record_write.c. */
+static double as_printed(double x)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof text, "%.9g", x);
+	return strtod(text, NULL);
+}
+
+/* Also with its digits on a line: what is read can be printed and read again. */
+static bool is_rotation(struct quat q)
+{
+	return rec_quat_ok(q) && rec_quat_ok((struct quat){ as_printed(q.x), as_printed(q.y),
+					 as_printed(q.z), as_printed(q.w) });
+}
+
 static int read_command(struct getter *d, struct rec *r)
 {
 	struct rec_command *o = &r->u.command;
@@ -85,7 +102,7 @@ static int read_command(struct getter *d, struct rec *r)
 		get_list(d, "clamped", true, o->clamped, sizeof o->clamped, &has) != 0)
 		return -1;
 	o->set = (enum rec_set)set;
-	if (o->has_pose && !rec_quat_ok(o->pose.q))
+	if (o->has_pose && !is_rotation(o->pose.q))
 		return get_refuse(d, "q", "its norm is off 1 by more than 0.01");
 	return 0;
 }

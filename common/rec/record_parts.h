@@ -38,5 +38,7 @@ int rec_print_tail(const struct rec *r, const char *body, size_t len, char *buf,
 /* x with nine decimals, ties to even on the exact value, never -0.000000000; |x| <= 9e9.
  * Returns the end; at most 21 bytes, no NUL. */
 char *rec_put_fixed9(char *p, double x);
+/* What a reader gets of that; |x| <= 9e9. */
+double rec_as_fixed9(double x);
 
 #endif

@@ -73,6 +73,26 @@ char *rec_put_fixed9(char *p, double x)
 	return p + 9;
 }
 
+/* n / 1e9, correctly rounded. */
+static double from_billionths(uint64_t n)
+{
+	if (n <= (uint64_t)1 << 53)
+		return (double)n / 1e9;      /* both exact: one rounding */
+	int shift = __builtin_clzll(n) + 29; /* the quotient then has 63 or 64 bits */
+	uint128 scaled = (uint128)n << shift;
+	uint64_t q = (uint64_t)(scaled / GIGA);
+	if (scaled % GIGA != 0)
+		q |= 1; /* below the rounding bit: keeps a tie from being seen where there is none */
+	return ldexp((double)q, -shift);
+}
+
+double rec_as_fixed9(double x)
+{
+	double n = from_billionths(to_billionths(x));
+
+	return x < 0 ? -n : n;
+}
+
 static char *put_array(char *p, const double *v, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -168,19 +188,6 @@ static bool take_int(struct cursor *c, int64_t max, int64_t *out)
 		return false;
 	*out = (int64_t)v;
 	return true;
-}
-
-/* n / 1e9, correctly rounded. */
-static double from_billionths(uint64_t n)
-{
-	if (n <= (uint64_t)1 << 53)
-		return (double)n / 1e9;      /* both exact: one rounding */
-	int shift = __builtin_clzll(n) + 29; /* the quotient then has 63 or 64 bits */
-	uint128 scaled = (uint128)n << shift;
-	uint64_t q = (uint64_t)(scaled / GIGA);
-	if (scaled % GIGA != 0)
-		q |= 1; /* below the rounding bit: keeps a tie from being seen where there is none */
-	return ldexp((double)q, -shift);
 }
 
 static bool take_fixed9(struct cursor *c, double *out)

@@ -51,6 +51,7 @@ struct can_slcan {
 	unsigned heard; /* bus frames since written_us */
 	bool answers;   /* a frame has been answered */
 	bool silent;    /* frames are not answered: the tty's own queue has to tell */
+	int lost;       /* errno of a write that failed: nothing is sent any more */
 };
 
 static struct can_slcan *self(struct can_bus *b)
@@ -90,9 +91,23 @@ static bool next_text(struct can_slcan *s)
 	return true;
 }
 
+/* After a frame that could not be written nothing may follow: it would be taken for the rest of
+ * its set. Returns -1, errno as it is. */
+static int lose(struct can_slcan *s)
+{
+	s->lost = errno;
+	s->urgent.n = s->normal.n = 0;
+	s->text_at = s->text_n;
+	return -1;
+}
+
 /* 1 all is in the tty, 0 some is not, -1 errno. */
 static int push(struct can_slcan *s)
 {
+	if (s->lost) {
+		errno = s->lost;
+		return -1;
+	}
 	for (;;) {
 		ssize_t w;
 		if (s->text_at == s->text_n && !next_text(s)) {
@@ -103,7 +118,7 @@ static int push(struct can_slcan *s)
 		if (w < 0 && errno == EINTR)
 			continue;
 		if (w < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
-			return -1;
+			return lose(s);
 		if (w <= 0) {
 			s->base.events = POLLIN | POLLOUT;
 			return 0;
@@ -216,8 +231,7 @@ static int slcan_recv(struct can_bus *b, struct can_rx *out)
 {
 	struct can_slcan *s = self(b);
 
-	/* An error of writing shows in read too, after what was received. */
-	(void)push(s);
+	(void)push(s); /* its error is told after what was received */
 	for (;;) {
 		ssize_t n;
 		if (parse(s, out))
@@ -227,7 +241,8 @@ static int slcan_recv(struct can_bus *b, struct can_rx *out)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
 			note_empty(s);
-			return 0;
+			errno = s->lost;
+			return s->lost ? -1 : 0;
 		}
 		if (n <= 0) {
 			if (n == 0)
@@ -276,10 +291,7 @@ static int slcan_send(
 		s->sent.n = 0;
 	for (int i = 0; i < n; i++)
 		can_fifo_push(q, &f[i]);
-	if (push(s) >= 0)
-		return n;
-	q->n = 0; /* the line is lost, and all that waited for it */
-	return 0;
+	return push(s) < 0 ? 0 : n;
 }
 
 /* Also waits for the answers: closing a tty throws away what is still in it. */

@@ -19,6 +19,7 @@ struct can_text {
 	struct can_bus base;
 	char buf[BUFFER];
 	size_t n;
+	int lost; /* errno of a write that failed: nothing is written after a gap */
 };
 
 static int nothing(struct can_bus *b, struct can_rx *out)
@@ -40,11 +41,14 @@ static int none(const struct can_bus *b)
 }
 
 /* Standard output is shared, so it is not made non-blocking: poll says whether a piece of at most
- * PIPE_BUF bytes goes without waiting. */
+ * PIPE_BUF bytes goes without waiting. After an error the bus is lost. */
 static int text_flush(struct can_bus *b)
 {
 	struct can_text *t = (struct can_text *)b;
 
+	errno = t->lost;
+	if (t->lost)
+		return -1;
 	while (t->n) {
 		struct pollfd p = { .fd = b->out_fd, .events = POLLOUT };
 		size_t piece = t->n < 4096 ? t->n : 4096;
@@ -54,8 +58,13 @@ static int text_flush(struct can_bus *b)
 		w = write(b->out_fd, t->buf, piece);
 		if (w < 0 && errno == EINTR)
 			continue;
-		if (w < 0)
-			return errno == EAGAIN ? 0 : -1;
+		if (w < 0 && errno == EAGAIN)
+			return 0;
+		if (w < 0) {
+			t->lost = errno;
+			t->n = 0; /* refused: not to be sent later */
+			return -1;
+		}
 		t->n -= (size_t)w;
 		memmove(t->buf, t->buf + w, t->n);
 	}

@@ -69,6 +69,21 @@ static void test_forms(void)
 	is(from("{\"age\":500,\"clk\":50}", 100), "{\"t\":0}", "older than the host: 0");
 }
 
+static void test_set_t(void)
+{
+	const char *line = "{\"type\":\"x\",\"t\":5,\"b\":[1, {\"t\":2}]}";
+	char out[100];
+	int n = age_set_t(line, strlen(line), 123456, out, sizeof out - 1);
+
+	out[n < 0 ? 0 : n] = '\0';
+	is(out, "{\"type\":\"x\",\"t\":123456,\"b\":[1, {\"t\":2}]}",
+		"another t, the other bytes as they are");
+	ok(age_set_t("{\"a\":1}", 7, 1, out, sizeof out) == -1 &&
+			age_set_t("{\"t\":1,\"t\":2}", 15, 1, out, sizeof out) == -1 &&
+			age_set_t(line, strlen(line), 123456, out, strlen(line) + 4) == -1,
+		"no t, two of them, no room: refused");
+}
+
 static void test_refusals(void)
 {
 	static const char *const out[] = { "", "{", "{}", "[]", "{\"a\":1}", "{\"t\":1",
@@ -144,6 +159,7 @@ static void test_rule(void)
 int main(void)
 {
 	test_forms();
+	test_set_t();
 	test_refusals();
 	test_rule();
 	return tap_done();

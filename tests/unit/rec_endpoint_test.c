@@ -264,6 +264,37 @@ static void test_nng(const char *url, const char *what)
 	(void)ep_close(in);
 }
 
+/* A recorder that is not there yet, that stands still, and that has to have every line then. */
+static void test_pipeline(const char *push_url, const char *pull_url, const char *what)
+{
+	const char *over = "{\"t\":0,\"over\":1}\n";
+	struct ep *out = must(push_url, EP_OUT), *in = NULL;
+	long sent = 0, got = 0;
+	bool in_order = true;
+	const char *text;
+	char line[64];
+
+	for (; sent < 1000; sent++) {
+		int n = snprintf(line, sizeof line, "{\"t\":0,\"n\":%ld}\n", sent);
+		if (ep_try(out, line, (size_t)n) != 1)
+			break;
+	}
+	ok(sent == 1000 && ep_counts(out).dropped == 0, "%s: a burst waits for its recorder", what);
+	int64_t before = clock_now();
+	for (int i = 0; i < 1000; i++)
+		(void)ep_put(out, over, strlen(over));
+	ok(clock_now() - before < 1000000 && ep_counts(out).dropped > 0,
+		"%s: what does not fit is counted, nobody waits", what);
+	in = must(pull_url, EP_IN);
+	while (got < sent && (text = next(in, 5000)) != NULL) {
+		(void)snprintf(line, sizeof line, "\"n\":%ld}", got++);
+		in_order = in_order && strstr(text, line) != NULL;
+	}
+	ok(got == sent && in_order, "%s: every line, in order (%ld of %ld)", what, got, sent);
+	(void)ep_close(out);
+	(void)ep_close(in);
+}
+
 static void test_foreign_messages(void)
 {
 	static char big[5000];
@@ -348,6 +379,14 @@ int main(void)
 	test_nng(in_dir("ipc://", "live"), "ipc");
 	test_nng(tcp, "tcp");
 	test_nng(ws, "ws");
+	char push[200], pull[200];
+	(void)snprintf(push, sizeof push, "push+%s", in_dir("ipc://", "record"));
+	(void)snprintf(pull, sizeof pull, "pull+%s", in_dir("ipc://", "record"));
+	test_pipeline(push, pull, "push and pull");
+	ok(ep_open(push, EP_IN, why, sizeof why) == NULL &&
+			ep_open(pull, EP_OUT, why, sizeof why) == NULL &&
+			ep_open(pull, EP_STOP_IN, why, sizeof why) == NULL,
+		"pull is for inputs, push for outputs");
 	test_foreign_messages();
 	test_stop_channel();
 	int rc = tap_done();
