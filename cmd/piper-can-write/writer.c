@@ -221,6 +221,14 @@ void writer_tick(struct writer *w, int64_t now, bool move)
 		w->ending = true;
 }
 
+int writer_not_open(const char *why)
+{
+	int code = errno == EINVAL ? EXIT_USAGE : EXIT_RUNTIME;
+
+	warn("%s", why);
+	return code;
+}
+
 void writer_stats(struct writer *w)
 {
 	const struct gate_counts *c = &w->gate.count;
