@@ -19,7 +19,7 @@ void writer_view(struct writer *w, int64_t now)
 	if (w->is_ideal)
 		ideal_view(&w->ideal, now, &a);
 	else
-		arm_view(&w->arm, now, &a);
+		arm_view(&w->arm, now, w->gate.awake_us, &a);
 	gate_arm(&w->gate, &a);
 }
 
