@@ -8,16 +8,12 @@
 
 int arms_open(struct arms *a, const struct opt_list *urls, char *why, size_t n)
 {
-	char reason[256] = "";
-
 	*a = (struct arms){ 0 };
 	for (int i = 0; i < urls->n; i++) {
 		a->arm[i].url = urls->v[i];
-		a->arm[i].ep = ep_open(urls->v[i], EP_STOP_OUT, reason, sizeof reason);
-		if (!a->arm[i].ep) {
-			(void)snprintf(why, n, "%s: %s", urls->v[i], reason);
+		a->arm[i].ep = ep_open(urls->v[i], EP_STOP_OUT, why, n);
+		if (!a->arm[i].ep)
 			return -1;
-		}
 		a->n = i + 1;
 	}
 	return 0;

@@ -27,7 +27,8 @@ struct arms {
 	unsigned long failed; /* sends that were refused */
 };
 
-/* Dials every URL in the background. 0, or -1: reason with its URL in why. */
+/* Dials every URL in the background. 0, or -1: reason with its URL in why,
+ * errno as of ep_open. */
 int arms_open(struct arms *a, const struct opt_list *urls, char *why, size_t n);
 /* Asks for the connections; says in words which arm went since the last look. Returns how many
  * are up. */

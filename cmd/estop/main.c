@@ -104,7 +104,7 @@ static int stay(struct live *l)
 	}
 	l->in = ep_open(o.in, EP_IN, why, sizeof why);
 	if (!l->in)
-		die(EXIT_RUNTIME, "%s", why);
+		die(errno == EINVAL ? EXIT_USAGE : EXIT_RUNTIME, "%s", why);
 	return live_run(l);
 }
 
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	if (loop_init(&l.loop, live_mode ? live_signal : NULL, &l) < 0)
 		die(EXIT_RUNTIME, "loop: %s", strerror(errno));
 	if (arms_open(&l.arms, &o.stop, why, sizeof why) < 0)
-		die(EXIT_USAGE, "-e %s", why);
+		die(errno == EINVAL ? EXIT_USAGE : EXIT_RUNTIME, "-e %s", why);
 	code = live_mode ? stay(&l) : once(&l, &order);
 	keys_close();
 	arms_close(&l.arms);

@@ -126,12 +126,13 @@ void arm_frame(struct arm *a, const struct can_rx *rx)
 	a->last_us = t;
 }
 
-void arm_view(const struct arm *a, int64_t now, struct gate_arm *out)
+void arm_view(const struct arm *a, int64_t now, int64_t awake, struct gate_arm *out)
 {
 	bool enabled = a->enabled == ALL_JOINTS;
 
 	for (int i = 0; i < CHAIN_JOINTS; i++)
-		enabled = enabled && now - a->slow_us[i] <= ARM_SLOW_US;
+		enabled = enabled &&
+			  now - (a->slow_us[i] > awake ? a->slow_us[i] : awake) <= ARM_SLOW_US;
 	*out = (struct gate_arm){
 		.joints_us = a->joints_us,
 		.pose = a->pose,

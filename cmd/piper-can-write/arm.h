@@ -47,9 +47,10 @@ struct arm {
 void arm_init(struct arm *a, const struct chain *chain, double stroke_m);
 /* Takes one received frame (error frames and own echoes are none of its business). */
 void arm_frame(struct arm *a, const struct can_rx *rx);
-/* The part the gate wants. A joint not heard of on 0x261-0x266 for ARM_SLOW_US counts as disabled. */
+/* The part the gate wants. A joint not heard of on 0x261-0x266 for ARM_SLOW_US counts as disabled;
+ * after a freeze that time counts from the waking (gate:G6). */
 #define ARM_SLOW_US 1000000
-void arm_view(const struct arm *a, int64_t now_us, struct gate_arm *out);
+void arm_view(const struct arm *a, int64_t now_us, int64_t awake_us, struct gate_arm *out);
 /* All of 0x2A1, 0x2A5-7, 0x261-6 have been seen. */
 bool arm_complete(const struct arm *a);
 /* "S-V1.6-2" is older than "S-V1.6-3"; text that is no version: -2. Else -1, 0, 1. */

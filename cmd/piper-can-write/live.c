@@ -186,24 +186,18 @@ static int open_all(struct writer *w)
 	if (can_txqueuelen(w->bus) > TXQUEUE_WARN)
 		warn("%s: txqueuelen %d: frames could wait there and come out late; 10 is right",
 			w->o->bus, can_txqueuelen(w->bus));
-	if (!(w->in = ep_open(r->in, EP_IN, why, sizeof(why)))) {
-		warn("%s", why);
-		return EXIT_RUNTIME;
-	}
+	if (!(w->in = ep_open(r->in, EP_IN, why, sizeof(why))))
+		return writer_not_open(why);
 	for (int i = 0; i < r->stop.n; i++) {
 		w->stop[i] = ep_open(r->stop.v[i], EP_STOP_IN, why, sizeof(why));
-		if (!w->stop[i]) {
-			warn("%s", why);
-			return EXIT_RUNTIME;
-		}
+		if (!w->stop[i])
+			return writer_not_open(why);
 		w->n_stop++;
 	}
 	if (!(text_out && r->out.n == 0)) {
 		w->out = outq_open(r->out.v, r->out.n, why, sizeof(why));
-		if (!w->out) {
-			warn("%s", why);
-			return EXIT_RUNTIME;
-		}
+		if (!w->out)
+			return writer_not_open(why);
 	}
 	w->report.out = w->out;
 	w->report.name = w->o->name;

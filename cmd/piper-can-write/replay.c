@@ -75,10 +75,8 @@ static int open_all(struct writer *w)
 	w->in = ep_open(r->in, EP_IN, why, sizeof(why));
 	if (w->in && !(text_out && r->out.n == 0))
 		w->out = outq_open(r->out.v, r->out.n, why, sizeof(why));
-	if (!w->in || (!w->out && !(text_out && r->out.n == 0))) {
-		warn("%s", why);
-		return EXIT_RUNTIME;
-	}
+	if (!w->in || (!w->out && !(text_out && r->out.n == 0)))
+		return writer_not_open(why);
 	w->is_ideal = true;
 	w->report.out = w->out;
 	w->report.name = w->o->name;

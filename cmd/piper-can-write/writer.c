@@ -19,7 +19,7 @@ void writer_view(struct writer *w, int64_t now)
 	if (w->is_ideal)
 		ideal_view(&w->ideal, now, &a);
 	else
-		arm_view(&w->arm, now, &a);
+		arm_view(&w->arm, now, w->gate.awake_us, &a);
 	gate_arm(&w->gate, &a);
 }
 
@@ -219,6 +219,14 @@ void writer_tick(struct writer *w, int64_t now, bool move)
 	report_feedback(&w->report, &w->gate, w->is_ideal ? NULL : &w->arm, now);
 	if (w->o->run.count && w->gate.count.poses >= (unsigned long)w->o->run.count)
 		w->ending = true;
+}
+
+int writer_not_open(const char *why)
+{
+	int code = errno == EINVAL ? EXIT_USAGE : EXIT_RUNTIME;
+
+	warn("%s", why);
+	return code;
 }
 
 void writer_stats(struct writer *w)

@@ -61,6 +61,10 @@ void writer_settle(struct writer *w, int64_t now);
 void writer_tick(struct writer *w, int64_t now, bool move);
 void writer_stats(struct writer *w);
 
+/* An endpoint that was not opened (errno, reason in why): told; the exit code, 2 for a word that is
+ * no endpoint. */
+int writer_not_open(const char *why);
+
 /* Live: opens what the options name and runs to the end. Exit code. */
 int writer_live(struct writer *w);
 /* --clock input (gate:G31). */

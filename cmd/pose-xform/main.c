@@ -1,4 +1,5 @@
 /* pose-xform: hand poses in the headset's frame to flange poses in the robot's base frame. */
+#include <errno.h>
 #include <stdio.h>
 
 #include "pose-xform/config.h"
@@ -87,8 +88,9 @@ static int open_arm(void *arg)
 	a->arm = ep_open(a->config.arm, EP_IN, why, sizeof why);
 	if (a->arm)
 		return 0;
+	int code = errno == EINVAL ? EXIT_USAGE : EXIT_RUNTIME;
 	warn("%s", why);
-	return EXIT_RUNTIME;
+	return code;
 }
 
 static struct app app = { .config = CONFIG_INIT };

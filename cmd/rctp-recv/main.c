@@ -290,11 +290,12 @@ static void open_outputs(struct app *a)
 	if (a->o.clock_input) {
 		for (; a->outs < n; a->outs++)
 			if (!(a->out[a->outs] = ep_open(v[a->outs], EP_OUT, why, sizeof why)))
-				die(EXIT_RUNTIME, "--output: %s", why);
+				die(errno == EINVAL ? EXIT_USAGE : EXIT_RUNTIME, "--output: %s",
+					why);
 	} else {
 		a->q = outq_open(v, n, why, sizeof why);
 		if (!a->q)
-			die(EXIT_RUNTIME, "--output: %s", why);
+			die(errno == EINVAL ? EXIT_USAGE : EXIT_RUNTIME, "--output: %s", why);
 		for (; a->q_slots < outq_n(a->q); a->q_slots++) {
 			a->q_slot[a->q_slots] = loop_add(&a->loop, -1, 0, on_output, a);
 			must(a->q_slot[a->q_slots], "outputs");
@@ -303,7 +304,7 @@ static void open_outputs(struct app *a)
 	for (; a->stops < a->o.stop.n; a->stops++)
 		if (!(a->stop[a->stops] =
 				    ep_open(a->o.stop.v[a->stops], EP_STOP_OUT, why, sizeof why)))
-			die(EXIT_RUNTIME, "--stop-channel: %s", why);
+			die(errno == EINVAL ? EXIT_USAGE : EXIT_RUNTIME, "--stop-channel: %s", why);
 }
 
 static void start_timer(struct app *a, loop_fn *fn, int64_t first_us, int64_t period_us, int *slot)

@@ -274,7 +274,7 @@ static void open_records(struct app *a)
 	a->source.grip = 1; /* until a record has one: open */
 	a->source.ep = ep_open(a->o.in, EP_IN, why, sizeof why);
 	if (!a->source.ep)
-		die(EXIT_RUNTIME, "--input: %s", why);
+		die(errno == EINVAL ? EXIT_USAGE : EXIT_RUNTIME, "--input: %s", why);
 	a->is_paced = !ep_is_nng(a->source.ep) && fstat(ep_fd(a->source.ep), &st) == 0 &&
 		      S_ISREG(st.st_mode);
 	if (a->is_paced)
@@ -317,7 +317,7 @@ static void start(struct app *a, const char *file)
 		open_control(a);
 	open_source(a, file);
 	if (out_open(&a->out, a->to, why, sizeof why) < 0)
-		die(EXIT_RUNTIME, "--output: %s", why);
+		die(errno == EINVAL ? EXIT_USAGE : EXIT_RUNTIME, "--output: %s", why);
 	a->timer = loop_timer(&a->loop, on_due, a);
 	must(a->timer, "timer");
 	if (a->is_paced)

@@ -34,13 +34,15 @@ static int open_udp(struct out *o, const char *text, char *why, size_t n)
 	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM, .ai_flags = AI_NUMERICSERV }, *found;
 	char host[256], port[8];
 
-	if (split(text, host, port) < 0) {
+	if (split(text, host, port) < 0 || port[strspn(port, "0123456789")] != 0) {
 		snprintf(why, n, "'udp:%.64s' is not udp:HOST:PORT", text);
+		errno = EINVAL;
 		return -1;
 	}
 	int r = getaddrinfo(host, port, &hints, &found);
 	if (r != 0) {
 		snprintf(why, n, "%s port %s: %s", host, port, gai_strerror(r));
+		errno = EHOSTUNREACH;
 		return -1;
 	}
 	memcpy(&o->to, found->ai_addr, found->ai_addrlen);
@@ -67,6 +69,7 @@ int out_open(struct out *o, const char *where, char *why, size_t n)
 		(void)ep_close(o->ep); /* nothing sent */
 		snprintf(why, n, "%s: packets go to udp:HOST:PORT, a file or -", where);
 		o->ep = NULL;
+		errno = EINVAL;
 	}
 	return o->ep ? 0 : -1;
 }

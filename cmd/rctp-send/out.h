@@ -15,7 +15,8 @@ struct out {
 	struct ep *ep;
 };
 
-/* "udp:HOST:PORT", "udp:[IPV6]:PORT", or an endpoint that is a stream. 0, or -1 with the reason. */
+/* "udp:HOST:PORT", "udp:[IPV6]:PORT", or an endpoint that is a stream. 0, or -1 with the reason,
+ * errno EINVAL when the word is neither. */
 int out_open(struct out *o, const char *where, char *why, size_t n);
 /* UDP never waits and does not care whether anybody listens; a stream waits for its reader, but
  * not longer than an ending signal. 0, or -1 errno. */

@@ -124,9 +124,11 @@ struct ep *ep_open(const char *where, enum ep_role role, char *why, size_t why_n
 {
 	bool url = is_url(where, role);
 	struct ep *e;
+	int cause;
 
 	if (!url && (role == EP_STOP_IN || role == EP_STOP_OUT)) {
 		(void)snprintf(why, why_n, "%s: not an nng URL", where);
+		errno = EINVAL;
 		return NULL;
 	}
 	if (!url && strcmp(where, "-") != 0 &&
@@ -134,11 +136,13 @@ struct ep *ep_open(const char *where, enum ep_role role, char *why, size_t why_n
 		(void)snprintf(why, why_n,
 			"%s: neither -, a path with /, nor an ipc, tcp, tls+tcp, ws or wss URL",
 			where);
+		errno = EINVAL;
 		return NULL;
 	}
 	e = calloc(1, sizeof *e);
 	if (e == NULL) {
 		(void)snprintf(why, why_n, "%s: out of memory", where);
+		errno = ENOMEM;
 		return NULL;
 	}
 	e->fd = -1;
@@ -147,14 +151,19 @@ struct ep *ep_open(const char *where, enum ep_role role, char *why, size_t why_n
 		e->nng = ep_nng_open(where, role, &e->counts, why, why_n);
 		if (e->nng != NULL)
 			return e;
+		cause = errno;
 	} else {
 		if (open_stream(e, where) == 0)
 			return e;
-		(void)snprintf(why, why_n, "%s: %s", where, strerror(errno));
+		cause = errno;
+		(void)snprintf(why, why_n, "%s: %s", where, strerror(cause));
+		if (cause == EINVAL)
+			cause = EIO; /* the word is an endpoint */
 		if (e->is_own && e->fd >= 0)
 			(void)close(e->fd); /* nothing written */
 	}
 	free(e);
+	errno = cause;
 	return NULL;
 }
 

@@ -42,7 +42,8 @@ struct ep_counts {
 	unsigned long refused;  /* between hosts: a line without its t (out), age and clk (in) */
 };
 
-/* NULL: reason in why. Owned by the caller, closed by ep_close. */
+/* NULL: reason in why, errno EINVAL for a word that is no endpoint of this role (usage), else another
+ * (the file or socket failed). Owned by the caller, closed by ep_close. */
 struct ep *ep_open(const char *where, enum ep_role role, char *why, size_t why_n);
 bool ep_is_nng(const struct ep *e);
 /* To poll for POLLIN (inputs) or POLLERR (outputs); -1 when there is nothing to poll. */

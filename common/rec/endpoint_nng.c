@@ -1,4 +1,5 @@
 /* nng endpoints; see endpoint_nng.h. */
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -184,6 +185,7 @@ struct ep_nng *ep_nng_open(
 
 	if (e == NULL) {
 		(void)snprintf(why, why_n, "%s: out of memory", url);
+		errno = ENOMEM;
 		return NULL;
 	}
 	e->counts = counts;
@@ -211,6 +213,7 @@ struct ep_nng *ep_nng_open(
 	else
 		(void)snprintf(why, why_n, "%s: %s", url, nng_strerror(rc));
 	free(e);
+	errno = rc == NNG_EADDRINVAL || rc == NNG_EINVAL ? EINVAL : EIO;
 	return NULL;
 }
 

@@ -84,6 +84,15 @@ static int open_signals(struct run *s)
 	return sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* An endpoint that ep_open did not open: the exit code. */
+static int refuse(const char *why)
+{
+	int code = errno == EINVAL ? EXIT_USAGE : EXIT_RUNTIME;
+
+	warn("%s", why);
+	return code;
+}
+
 /* 0, or an exit code. */
 static int open_all(struct run *s)
 {
@@ -104,17 +113,13 @@ static int open_all(struct run *s)
 		return EXIT_RUNTIME;
 	}
 	s->in = ep_open(o->in, EP_IN, why, sizeof why);
-	if (s->in == NULL) {
-		warn("%s", why);
-		return EXIT_RUNTIME;
-	}
+	if (s->in == NULL)
+		return refuse(why);
 	s->in_slot = loop_add(&s->loop, ep_fd(s->in), POLLIN, on_input, s);
 	for (int i = 0; i < (o->out.n > 0 ? o->out.n : 1); i++) {
 		struct ep *e = ep_open(where[i], EP_OUT, why, sizeof why);
-		if (e == NULL) {
-			warn("%s", why);
-			return EXIT_RUNTIME;
-		}
+		if (e == NULL)
+			return refuse(why);
 		s->out[i] = e;
 		s->out_slot[i] = loop_add(&s->loop, ep_fd(e), 0, on_output, s);
 		s->n_out = i + 1;

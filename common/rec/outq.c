@@ -49,13 +49,16 @@ struct outq *outq_open(const char *const *where, int n, char *why, size_t why_n)
 		n = 1;
 	}
 	(void)snprintf(why, why_n, "%s", n > OPT_LIST_MAX ? "too many outputs" : "out of memory");
+	errno = n > OPT_LIST_MAX ? EINVAL : ENOMEM;
 	for (int i = 0; q != NULL && i < n; i++) {
 		struct reader *r = n > OPT_LIST_MAX ? NULL : calloc(1, sizeof *r);
 		if (r != NULL)
 			q->reader[q->n++] = r;
 		if (r == NULL || (r->where = strdup(where[i])) == NULL ||
 			(r->ep = ep_open(where[i], EP_OUT, why, why_n)) == NULL) {
+			int cause = errno;
 			(void)outq_close(q); /* nothing was written */
+			errno = cause;
 			return NULL;
 		}
 	}

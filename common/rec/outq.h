@@ -17,7 +17,7 @@
 #define OUTQ_EVENTS 64
 struct outq;
 
-/* Opens every endpoint of the list (none: "-"). NULL: reason in why. */
+/* Opens every endpoint of the list (none: "-"). NULL: reason in why, errno as of ep_open. */
 struct outq *outq_open(const char *const *where, int n, char *why, size_t why_n);
 /* Prints r for every endpoint, writes it or queues it. 0; -1 errno, once: no endpoint is left, with
  * the reason of the last one (EPIPE: its reader is gone). A record that cannot be printed counts as

@@ -22,8 +22,10 @@ sink_() {
 	piper-can-write --clock input -
 }
 
+# More than a hundred targets, 0x152, in a log as of candump -L; not all the same.
 moves() {
-	[ "$(grep -c '#.*\|0*152#' "$1")" -gt 100 ]
+	[ "$(grep -cE '^\([0-9.]+\) [^ ]+ 152#[0-9A-F]{16}$' "$1")" -gt 100 ]
+	[ "$(grep -oE ' 152#[0-9A-F]{16}$' "$1" | sort -u | wc -l)" -gt 50 ]
 }
 
 # live WORD...: the words are a filter between rctp-recv and the writer, in real time onto piper-sim

@@ -54,13 +54,35 @@ run_example() {
 	! grep -E 'command not found|: try .* --help' "$work/err"
 }
 
-# Every option that FILE gives to one of our programs is one of that program's.
+# is_endpoint PROGRAM OPTION WORD: of the form of one. A tape of packets may be a plain name.
+is_endpoint() {
+	case $3 in
+	ipc://?* | tcp://?* | tls+tcp://?* | ws://?* | wss://?*) return 0 ;;
+	*://*) return 1 ;;
+	- | */*) [[ $2 != -e ]] ;;
+	udp:?*:?*) [ "$1$2" = rctp-send-o ] ;;
+	*.bin) [ "$1$2" = rctp-send-o ] || [ "$1$2" = rctp-recv-i ] ;;
+	*) return 1 ;;
+	esac
+}
+
+# Every option that FILE gives to one of our programs is one of that program's, and the word behind
+# -i, -o, -e and --arm is an endpoint where the program takes one.
 options_exist() {
-	local line word name rc=0
+	local line word name before rc=0
 	bash -n "$1" || return
 	while read -r line; do
-		name=
+		name='' before=''
 		for word in $line; do
+			case $before in
+			-i | -o | -e | --arm)
+				[[ $name == teleop-* ]] || is_endpoint "$name" "$before" "$word" || {
+					echo "$name $before: $word is no endpoint: $line"
+					rc=1
+				}
+				;;
+			esac
+			[ -z "$name" ] || before=$word
 			if [ -z "$name" ]; then
 				[[ $word == *=* ]] && continue
 				name=${word##*/}

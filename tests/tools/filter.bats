@@ -96,9 +96,9 @@ pose() { # src seq x [rest]
 	[ "$status" -eq 1 ]
 }
 
-@test "an endpoint that is none exits 1 with its name" {
+@test "a word that is no endpoint exits 2, one that cannot be opened 1, with its name" {
 	run "$F" -i nonsense
-	[ "$status" -eq 1 ]
+	[ "$status" -eq 2 ]
 	[[ $output == *nonsense* ]]
 	run "$F" -o "$T/no/such" </dev/null
 	[ "$status" -eq 1 ]

@@ -169,7 +169,7 @@ in_state() {
 	for bad in "--rate 0 -" "--rate nan -" "--engage first -" "--engage maybe -" "--pace x -" "--clock input --pace arrival -" \
 		"--clock input -e ipc://$T/s -" "--clock input -i ipc://$T/s -" "--speed 0,90 -" \
 		"--speed-percent 0 -" "--speed-percent 101 -" "--home 0,0,0 -" "--home 0,300,0,0,0,0 -" \
-		"--gripper-effort 9 -" "--max-age 5 -" "--src a/b -" "" "can0 can1"; do
+		"--gripper-effort 9 -" "--max-age 5 -" "--src a/b -" "-i foo -" "-o foo -" "-e foo -" "--clock input -i foo -" "" "can0 can1"; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr piper-can-write $bad
 		[ -z "$output" ]

@@ -209,7 +209,8 @@ is_valid_again() {
 	: >"$T/empty.bin"
 	for o in "" "--motion dance" "--motion idle $T/empty.bin" "--motion idle -i -" "--motion idle --loop" \
 		"-i - --rate 50" "--motion idle --axes left" "--motion idle --flags-at 1:300" \
-		"--motion idle --rate 0" "--motion idle --time 5"; do
+		"--motion idle --rate 0" "--motion idle --time 5" "--motion idle -o udp:127.0.0.1" \
+		"--motion idle -o udp:127.0.0.1:x"; do
 		# shellcheck disable=SC2086
 		run rctp-send $o
 		[ "$status" -eq 2 ] || {
@@ -217,7 +218,7 @@ is_valid_again() {
 			return 1
 		}
 	done
-	for o in "$T/empty.bin" "/nonexistent.bin" "--motion idle -o udp:127.0.0.1" "--motion idle -o udp:127.0.0.1:x"; do
+	for o in "$T/empty.bin" "/nonexistent.bin" "--motion idle -o /nonexistent/x"; do
 		# shellcheck disable=SC2086
 		run rctp-send $o
 		[ "$status" -eq 1 ] || {

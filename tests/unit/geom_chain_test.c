@@ -50,8 +50,9 @@ static void read_row(const json_t *j, struct row *r)
 	r->pose = (struct pose){ { p[0], p[1], p[2] }, { q[0], q[1], q[2], q[3] } };
 }
 
-/* The rows round to 12 digits: a row's own pose is within 1e-9, and what comes back from it too. */
-static void test_row(const struct row *r)
+/* The rows round to 12 digits: a row's own pose is within 1e-9, and what comes back from it too.
+ * true: the row is inside the limits. */
+static bool test_row(const struct row *r)
 {
 	struct pose fk = chain_fk(r->chain, r->q), again;
 	double q[6], all[PIPER_IK_MAX][6];
@@ -67,10 +68,10 @@ static void test_row(const struct row *r)
 			ok(false, "IK %s solution %d off by %g", r->name, i, pose_diff(again, fk));
 	}
 	if (!chain_within(r->chain, r->q, 1e-9))
-		return;
+		return false;
 	if (!piper_ik_near(r->chain, r->pose, READY, q)) {
 		ok(false, "IK %s found inside the limits", r->name);
-		return;
+		return true;
 	}
 	again = chain_fk(r->chain, q);
 	ok(pose_diff(again, r->pose) < 1e-9 && chain_within(r->chain, q, 0),
@@ -78,21 +79,23 @@ static void test_row(const struct row *r)
 	ok(piper_ik_near(r->chain, fk, r->q, q) && pose_diff(chain_fk(r->chain, q), fk) < 1e-9 &&
 			(fabs(r->q[4]) < 1e-6 || joints_diff(q, r->q, 0) < 1e-9),
 		"IK %s from its own joints: joints %.1e", r->name, joints_diff(q, r->q, 0));
+	return true;
 }
 
 static void test_rows(void)
 {
 	FILE *f = fixture_open("piper-fk.ndjson");
-	int n = 0;
+	int n = 0, inside = 0;
 
 	for (json_t *j; (j = fixture_row(f)) != NULL; json_decref(j), n++) {
 		struct row r;
 
 		read_row(j, &r);
-		test_row(&r);
+		inside += test_row(&r);
 	}
 	fclose(f);
-	ok(n > 100, "%d rows of piper-fk.ndjson", n);
+	ok(n == 131, "%d rows of piper-fk.ndjson", n);
+	ok(inside == 127, "%d of them inside the limits", inside);
 }
 
 /* Every solution is one; the joints that made the pose are among them and are taken when near. */

@@ -96,10 +96,16 @@ static void test_words(void)
 
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		why[0] = '\0';
-		ok(ep_open(bad[i], EP_IN, why, sizeof why) == NULL && why[0] != '\0',
-			"refused: '%s' (%s)", bad[i], why);
+		bool is_word = bad[i][0] == '/'; /* an endpoint, but nothing is there */
+		errno = 0;
+		bool is_refused = ep_open(bad[i], EP_IN, why, sizeof why) == NULL;
+		int cause = errno;
+		ok(is_refused && why[0] != '\0' && cause == (is_word ? ENOENT : EINVAL),
+			"refused: '%s' (%s), errno %d", bad[i], why, cause);
 	}
-	ok(ep_open("-", EP_STOP_IN, why, sizeof why) == NULL, "a stop channel is an nng URL");
+	errno = 0;
+	ok(ep_open("-", EP_STOP_IN, why, sizeof why) == NULL && errno == EINVAL,
+		"a stop channel is an nng URL");
 }
 
 static void test_file(void)

@@ -275,7 +275,8 @@ static void test_ends(void)
 		"a reader that left is found without a record");
 	(void)outq_close(q);
 	const char *bad[] = { file, "nonsense" };
-	ok(outq_open(bad, 2, why, sizeof why) == NULL && strstr(why, "nonsense"),
+	errno = 0;
+	ok(outq_open(bad, 2, why, sizeof why) == NULL && errno == EINVAL && strstr(why, "nonsense"),
 		"a bad word is named");
 }
 

@@ -226,7 +226,7 @@ static void test_arm(void)
 	struct gate_arm v;
 
 	arm_init(&a, &PIPER_DH_NEW, 0.07);
-	arm_view(&a, 1000, &v);
+	arm_view(&a, 1000, 0, &v);
 	ok(!v.joints_us && !v.status_us && !v.enabled && !v.has_grip,
 		"R2: missing data is not zero", "");
 	piper_fb_joints(f, HOME);
@@ -264,10 +264,12 @@ static void test_motors(void)
 	begin(&p);
 	p.enabled = 0x3F;
 	play(&p, 200);
-	arm_view(&p.arm, p.now, &v);
+	arm_view(&p.arm, p.now, 0, &v);
 	ok(v.enabled, "six enable bits", "");
-	arm_view(&p.arm, p.now + 1005 * MS, &v);
+	arm_view(&p.arm, p.now + 1005 * MS, 0, &v);
 	ok(!v.enabled, "G4: motors not heard of for a second", "");
+	arm_view(&p.arm, p.now + 1005 * MS, p.now + 900 * MS, &v);
+	ok(v.enabled, "G6: after a freeze the second counts from the waking", "");
 }
 
 static void ids(const struct can_frame *f, int n, char *text, size_t size)
