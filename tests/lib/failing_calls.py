@@ -180,7 +180,7 @@ def try_file(chain, want, want_rec, victim, call, error, n):
     if whole and not left and records != want_rec:
         bad.append("other records than undisturbed")
     bad += judge_bytes(want, lines_of(chain.out), error, whole)
-    told = "records:" in texts[victim]
+    told = "no more records there" in texts[victim]
     bad += check_breaches("ideal", None if told or left else rec, chain.out)
     return [f"{call} {n} {error}: {b}" for b in bad]
 
@@ -269,7 +269,7 @@ class Live:
             if i != victim and code not in (0, 4, 141):
                 bad.append(f"{names[i]} ended with {code}: {texts[i]!r}")
         bad += [line.decode() for line in lines_of(self.bus) if b" violation " in line]
-        lost = "records:" in texts[3] or victim == 3 and error == "EPIPE"
+        lost = "no more records there" in texts[3] or victim == 3 and error == "EPIPE"
         bad += check_breaches("sim", None if lost else self.rec, self.bus)
         if victim == 3 and codes[3] == 16 and bad:  # the bus was lost inside its last set
             cut = ("set not completed", "torn set: the log ends", "set without a command record", "summary ")
