@@ -139,6 +139,7 @@ asan: deps-check
 # Reports go to files: one from a background program whose status no test asks for counts too.
 asan-built: export ASAN_OPTIONS := exitcode=99:log_path=$(abspath build-asan)/report
 asan-built: export UBSAN_OPTIONS := print_stacktrace=1:halt_on_error=1:exitcode=99:log_path=$(abspath build-asan)/report
+asan-built: export LSAN_OPTIONS := suppressions=$(abspath tests/lib/lsan.supp):print_suppressions=0
 asan-built: export TELEOP_SANITIZED := 1
 asan-built:
 	@[ '$(BUILD)' = build-asan ] || { echo "make asan starts this" >&2; exit 2; }

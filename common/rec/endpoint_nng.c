@@ -1,5 +1,6 @@
 /* nng endpoints; see endpoint_nng.h. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@
 #define SEND_QUEUE 128  /* messages for each reader; nng's 16 loses a burst of a replay */
 #define PUSH_QUEUE 1024 /* ... and of a recorder that waits for its disk */
 #define CONN_MAX 16     /* connections whose least transit is remembered */
+#define CLOSE_MS 500    /* the longest a close may take */
 #define TEND_US 25000   /* how often a listener is looked after */
 
 struct conn {
@@ -360,6 +362,45 @@ int ep_nng_send(struct ep_nng *e, const char *lines, size_t n)
 	return 0;
 }
 
+struct closing {
+	nng_socket socket;
+	atomic_bool is_done;
+};
+
+static void *close_socket(void *arg)
+{
+	struct closing *c = arg;
+
+	(void)nng_close(c->socket); /* fails only when it is closed already */
+	atomic_store(&c->is_done, true);
+	return NULL;
+}
+
+/* nng_close of 1.5.2 can wait for ever for a connection whose peer goes on sending. Whoever closes
+ * is about to end, and shall: what did not close in time goes with the process. */
+static bool close_bounded(nng_socket socket)
+{
+	struct closing *c = calloc(1, sizeof *c);
+	pthread_t thread;
+
+	if (c == NULL)
+		return false;
+	c->socket = socket;
+	if (pthread_create(&thread, NULL, close_socket, c) != 0) {
+		free(c);
+		return false;
+	}
+	for (int ms = 0; ms < CLOSE_MS && !atomic_load(&c->is_done); ms++)
+		(void)nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+	if (!atomic_load(&c->is_done)) {
+		(void)pthread_detach(thread);
+		return false;
+	}
+	(void)pthread_join(thread, NULL);
+	free(c);
+	return true;
+}
+
 void ep_nng_close(struct ep_nng *e)
 {
 	if (!e->is_input && e->sent_us > 0) {
@@ -369,6 +410,6 @@ void ep_nng_close(struct ep_nng *e)
 	}
 	if (e->msg != NULL)
 		nng_msg_free(e->msg);
-	(void)nng_close(e->socket); /* fails only when it is closed already */
-	free(e);
+	if (close_bounded(e->socket))
+		free(e); /* else its callbacks may still come */
 }

@@ -18,6 +18,11 @@ two_hosts() {
 	A=to-a-$$ B=to-b-$$
 	ip netns add "$A" 2>/dev/null || skip "network namespaces need root"
 	ip netns add "$B"
+	ip netns exec "$A" true 2>/dev/null || {
+		ip netns del "$A"
+		ip netns del "$B"
+		skip "no mounts of their own for network namespaces (a root that is no mount point)"
+	}
 	ip link add v0 netns "$A" type veth peer name v0 netns "$B"
 	for n in "$A 1" "$B 2"; do
 		ip -n "${n% *}" address add "10.99.0.${n#* }/24" dev v0

