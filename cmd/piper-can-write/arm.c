@@ -38,11 +38,10 @@ static void take_firmware(struct arm *a, const uint8_t raw[8])
 		snprintf(a->firmware, sizeof(a->firmware), "%.8s", v);
 }
 
-static void take_joints(struct arm *a, int64_t t)
+static void take_joints(struct arm *a)
 {
 	double j[CHAIN_JOINTS];
 
-	(void)t;
 	piper_joints_from_raw(a->part_j, j);
 	memcpy(a->j, j, sizeof(j));
 	a->pose = chain_fk(a->chain, j);
@@ -54,7 +53,6 @@ static void take_gripper(struct arm *a, const struct piper_msg *m, int64_t t)
 	a->grip_us = t;
 	a->grip_angle = m->u.gripper.zero == 1;
 	a->width_m = 1e-6 * (double)m->u.gripper.um;
-	a->grip_enabled = m->u.gripper.code & PIPER_ENABLED;
 }
 
 static void take_slow(struct arm *a, const struct piper_msg *m, int64_t t)
@@ -91,13 +89,11 @@ void arm_frame(struct arm *a, const struct can_rx *rx)
 		a->status_us = t;
 		a->ctrl = m.u.status.ctrl;
 		a->status = m.u.status.arm;
-		a->move = m.u.status.move;
-		a->limit_bits = m.u.status.limit_bits;
 		a->comm_bits = m.u.status.comm_bits & ALL_JOINTS;
 		break;
 	case PIPER_FB_JOINTS:
 		if (burst(&m, t, a->part_j, a->part_j_us))
-			take_joints(a, t);
+			take_joints(a);
 		break;
 	case PIPER_FB_POSE:
 		if (burst(&m, t, a->part_p, a->part_p_us)) {

@@ -28,13 +28,13 @@ struct arm {
 	double jdot[CHAIN_JOINTS]; /* 0x251-0x256, rad/s */
 	unsigned fast_seen;        /* bit per joint */
 	int64_t status_us;
-	uint8_t ctrl, status, move, limit_bits, comm_bits;
+	uint8_t ctrl, status, comm_bits;
 	unsigned slow_seen, enabled; /* bit per joint, 0x261-0x266 */
 	int64_t slow_us[CHAIN_JOINTS];
 	int64_t grip_us;
 	double width_m;
-	bool grip_enabled, grip_angle; /* angle mode: the number is no width (piper.md 5) */
-	char firmware[9];              /* "S-V1.8-9", "" not told yet */
+	bool grip_angle;  /* angle mode: the number is no width (piper.md 5) */
+	char firmware[9]; /* "S-V1.8-9", "" not told yet */
 	char fw_text[96];
 	int fw_len;
 

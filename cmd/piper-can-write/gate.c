@@ -438,7 +438,7 @@ void gate_tick(struct gate *g, int64_t now, bool move, struct gate_act *act)
 		gate_enter_hold(g, g->engage_why, now);
 	} else if (g->state == GATE_INIT && g->arm_ready) {
 		gate_ready_step(g, now, act);
-	} else if (g->state == GATE_HOLD && !g->input_ended) {
+	} else if (g->state == GATE_HOLD) {
 		if (run_missing(g, now, why, sizeof(why)))
 			snprintf(g->why, sizeof(g->why), "%s", why);
 		else

@@ -121,7 +121,6 @@ struct gate {
 	bool hand_valid;    /* of the newest record */
 	bool batch_invalid; /* a valid:false came in this batch */
 	int row;            /* fresh valid poses in a row */
-	bool input_ended;
 
 	bool need_engage;
 	char engage_why[48];
@@ -166,9 +165,8 @@ void gate_stop(
 void gate_beat(struct gate *g, const struct rec *r, int64_t now_us);
 void gate_event(struct gate *g, const struct rec *r, int64_t now_us);
 void gate_arm(struct gate *g, const struct gate_arm *arm);
-/* The bus is gone, in words; it stays so until gate_bus_back. */
+/* The bus is gone, in words; it stays so: only a new start comes back. */
 void gate_bus_lost(struct gate *g, const char *why);
-void gate_bus_back(struct gate *g);
 void gate_pose(struct gate *g, const struct rec *r, int64_t now_us);
 /* The listen of the start-up is over. */
 void gate_listened(struct gate *g);

@@ -166,11 +166,6 @@ void gate_bus_lost(struct gate *g, const char *why)
 	g->arm_ready = false;
 }
 
-void gate_bus_back(struct gate *g)
-{
-	g->bus_lost[0] = 0;
-}
-
 void gate_widen(struct slew_target *t, struct vec3 p)
 {
 	t->lo = (struct vec3){ fmin(t->lo.x, p.x), fmin(t->lo.y, p.y), fmin(t->lo.z, p.z) };

@@ -249,7 +249,6 @@ static void leave(struct writer *w)
 	struct gate_act act;
 	int64_t until = clock_now() + FLUSH_US;
 
-	w->gate.input_ended = true;
 	w->now = clock_now();
 	gate_leave(&w->gate, w->now, &act);
 	writer_act(w, &act, w->now);

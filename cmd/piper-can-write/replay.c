@@ -124,7 +124,6 @@ int writer_replay(struct writer *w)
 		warn("%s: %s", w->o->run.in, strerror(errno));
 		w->exit_code = EXIT_RUNTIME;
 	}
-	w->gate.input_ended = true;
 	gate_leave(&w->gate, w->now, &act);
 	writer_act(w, &act, w->now);
 	if (w->n_again)

@@ -39,7 +39,6 @@ struct writer {
 	struct can_frame again[SET_MAX]; /* the hold set that goes out once more (gate:G15) */
 	int n_again;
 	int64_t again_until;
-	bool told_why; /* the gate's notes of this wake asked for a feedback */
 
 	int exit_code; /* what to end with once `ending` */
 	bool ending;
